@@ -341,13 +341,13 @@ int omp_target_associate_ptr(const void *host, const void *device, size_t size, 
         return ENOMEM;
     e->associated = true;
     e->name = "omp_target_associate_ptr";
-    pthread_mutex_lock(&dev->lock);
+    unsigned held = ompgpu_tables_lock(dev);
     const struct ompgpu_entry *old = ompgpu_present_find(dev, begin, size);
     bool same = old && old->associated && old->begin == e->begin && old->end == e->end &&
                 old->device == e->device;
     if (!old)
         ompgpu_present_insert(dev, e);
-    pthread_mutex_unlock(&dev->lock);
+    ompgpu_tables_unlock(dev, held);
     if (old)
         ompgpu_entry_free(dev, e);
     return old && !same ? EINVAL : 0;
@@ -358,26 +358,26 @@ int omp_target_disassociate_ptr(const void *host, int number)
     struct ompgpu_device *dev;
     if (!host || ompgpu_device_try(number, &dev) || !dev)
         return EINVAL;
-    pthread_mutex_lock(&dev->lock);
+    unsigned held = ompgpu_tables_lock(dev);
+    uint64_t round = ompgpu_tables_round(dev);
     struct ompgpu_entry *e;
-    while ((e = ompgpu_present_find(dev, (uintptr_t)host, 1)) && e->busy)
-        pthread_cond_wait(&dev->synced, &dev->lock);
+    while ((e = ompgpu_present_find(dev, (uintptr_t)host, 1)) && e->busy) {
+        ompgpu_tables_wait(dev, held, round);
+        held = ompgpu_tables_lock(dev);
+        round = ompgpu_tables_round(dev);
+    }
     bool ours = e && e->associated && e->begin == (uintptr_t)host;
     if (ours)
         ompgpu_present_remove(dev, e);
-    pthread_mutex_unlock(&dev->lock);
+    ompgpu_tables_unlock(dev, held);
     if (ours)
         ompgpu_entry_free(dev, e);
     return ours ? 0 : EINVAL;
 }
 
 /* ------------------------------------------------------------------ an extension of clang's */
-static void dump_entries(const struct ompgpu_range *range)
+static void dump_entry(const struct ompgpu_entry *e)
 {
-    const struct ompgpu_entry *e = (const struct ompgpu_entry *)range;
-    if (!e)
-        return;
-    dump_entries(range->left);
     fprintf(stderr, "ompgpu:   %p  %p  %10zu  ", (void *)e->begin, (void *)e->device,
             (size_t)(e->end - e->begin));
     if (ompgpu_refs(e) == OMPGPU_REFS_INFINITE)
@@ -385,7 +385,6 @@ static void dump_entries(const struct ompgpu_range *range)
     else
         fprintf(stderr, "%8ld  %s at %s:%u\n", ompgpu_refs(e), e->name ? e->name : "?",
                 e->file ? e->file : "?", e->line);
-    dump_entries(range->right);
 }
 
 void ompx_dump_mapping_tables(void)
@@ -393,12 +392,14 @@ void ompx_dump_mapping_tables(void)
     ompgpu_start();
     for (int i = 0; i < ompgpu_ndevices; i++) {
         struct ompgpu_device *dev = &ompgpu_devices[i];
-        pthread_mutex_lock(&dev->lock);
+        unsigned held = ompgpu_tables_lock(dev);
         fprintf(stderr,
                 "ompgpu: present table of device %d: %zu entries (host, device, bytes, references, "
                 "item)\n",
-                i, dev->present.count);
-        dump_entries(dev->present.root);
-        pthread_mutex_unlock(&dev->lock);
+                i, ompgpu_present_count(dev));
+        for (const struct ompgpu_entry *e = ompgpu_present_next(dev, 0); e;
+             e = ompgpu_present_next(dev, e->end))
+            dump_entry(e);
+        ompgpu_tables_unlock(dev, held);
     }
 }

@@ -16,7 +16,8 @@
  * Lock order (a thread takes them only downwards):
  *   0. that of depend.c     who depends on whom
  *   1. ompgpu_start_lock    devices are chosen and opened, units registered, images loaded
- *   2. device->lock         the present table of one device, its counts, its allocations
+ *   2. device->lock         the allocations and queues of one device; with the locks of the parts
+ *                           after it, the present table, its counts (parts.c)
  *   3. the locks inside scratch.c, present.c, defer.c, spread.c, error.c and the plugins, which
  * call nothing of the core
  *
@@ -27,9 +28,9 @@
  * Functions that can fail return 0 or nonzero and leave the reason with ompgpu_plugin_error(), as
  * plugins do.
  *
- * Sections: memory | errors | environment | checks | tracing | ranges | present table | threads |
- * devices | tools | deferred constructs | data | spread constructs | failures | copies | attached
- * pointers | copies back | copies there | geometry | units */
+ * Sections: memory | errors | environment | checks | tracing | ranges | present table | its parts |
+ * threads | devices | tools | deferred constructs | data | spread constructs | failures | copies |
+ * attached pointers | copies back | copies there | geometry | units */
 #ifndef OMPGPU_CORE_H
 #define OMPGPU_CORE_H
 #include <pthread.h>
@@ -45,6 +46,9 @@
 #include "hostrt/plugin.h"
 
 /* ------------------------------------------------------------------ memory (error.c) */
+/* Bytes between what one host thread writes all the time and what others use: two lines of the
+ * cache, since processors fetch them by pairs. */
+enum { OMPGPU_APART = 128 };
 void *ompgpu_xalloc(size_t size); /* zeroed; NULL with a message on failure */
 void ompgpu_xfree(void *);
 /* Memory of that function's which has not been used yet will be used all over. */
@@ -367,7 +371,7 @@ static inline long ompgpu_refs(const struct ompgpu_entry *e)
 {
     return (int32_t)__atomic_load_n(&e->count, __ATOMIC_RELAXED);
 }
-/* With the device's lock held, as what follows, and not for infinite ones. */
+/* With its part of the table held, as what follows, and not for infinite ones. */
 static inline void ompgpu_refs_add(struct ompgpu_entry *e, long n)
 {
     __atomic_fetch_add(&e->count, (uint64_t)n, __ATOMIC_ACQ_REL);
@@ -394,6 +398,64 @@ bool ompgpu_present_enter(struct ompgpu_device *, struct ompgpu_where *, const s
 /* Of a `quick` region; false: it has to leave with the lock what is not in `left`. */
 bool ompgpu_present_leave(struct ompgpu_thread *, unsigned n);
 void ompgpu_entries_fork(enum ompgpu_fork when);
+/* The lowest mapping that ends after the address: so all of them are visited, in their order. */
+struct ompgpu_entry *ompgpu_present_next(struct ompgpu_device *, uintptr_t after);
+size_t ompgpu_present_count(const struct ompgpu_device *);
+/* One that contains the address once it is extended to its base; NULL: none.  Of all of the table,
+ * or the address's part. */
+struct ompgpu_entry *ompgpu_present_reach(struct ompgpu_device *, uintptr_t host, bool whole);
+
+/* -------------------------------------------------------- parts of the table (parts.c) */
+enum { OMPGPU_PARTS = 16, OMPGPU_GRANULE_BITS = 21, OMPGPU_OWNER_BITS = 12 };
+/* What is held of a table: bit per part, and … */
+#define OMPGPU_WHOLE (1u << 31)
+struct ompgpu_part {
+    char apart[OMPGPU_APART]; /* from what other threads use, before and … */
+    pthread_mutex_t lock;     /* guards what follows, but for what is atomic */
+    struct ompgpu_ranges present;
+    struct ompgpu_quick *quick; /* atomic: see present.c */
+    uint64_t construct;         /* how many constructs have counted here */
+    unsigned nbusy;             /* mappings in it that are */
+    unsigned nfar;              /* … whose base lies in another granule */
+    pthread_mutex_t spare_lock; /* guards what follows */
+    struct ompgpu_entry *spare;
+    struct ompgpu_block *blocks;  /* of structs of mappings (present.c) */
+    char apart_too[OMPGPU_APART]; /* … after it */
+};
+/* The same, to map something; held by the caller. */
+struct ompgpu_part *ompgpu_part_make(struct ompgpu_device *, uintptr_t address);
+static inline uintptr_t ompgpu_granule(uintptr_t address) { return address >> OMPGPU_GRANULE_BITS; }
+static inline bool ompgpu_in_granule(uintptr_t begin, size_t size) /* one, all of it */
+{
+    uintptr_t last = begin + size - (size != 0);
+    return last >= begin && ompgpu_granule(last) == ompgpu_granule(begin);
+}
+static inline bool ompgpu_is_wide(const struct ompgpu_entry *e)
+{
+    return ompgpu_granule(e->end - 1) != ompgpu_granule(e->begin);
+}
+static inline bool ompgpu_is_far(const struct ompgpu_entry *e) /* its base is in another one */
+{
+    return e->base && ompgpu_granule(e->base) != ompgpu_granule(e->begin);
+}
+/* Takes the whole table, the part of an address, what a construct with these items needs: the
+ * result says what is held, 0 nothing since there is one thread only.  The last one waits until
+ * nothing of the items is busy, nor copies of the first thread are under way. */
+unsigned ompgpu_tables_lock(struct ompgpu_device *);
+unsigned ompgpu_tables_try(struct ompgpu_device *, const struct timespec *until); /* 0: too late */
+unsigned ompgpu_tables_lock_at(struct ompgpu_device *, uintptr_t address);
+unsigned ompgpu_tables_lock_for(struct ompgpu_device *, const struct ompgpu_map *, unsigned n,
+                                bool whole);
+void ompgpu_tables_unlock(struct ompgpu_device *, unsigned held);
+/* What was held before; the whole table may have more parts by now. */
+unsigned ompgpu_tables_relock(struct ompgpu_device *, unsigned held);
+/* Gives up what is held and waits for a round that begins after `round`, which was asked for before
+ * the caller saw that it has to wait. */
+uint64_t ompgpu_tables_round(const struct ompgpu_device *);
+void ompgpu_tables_wait(struct ompgpu_device *, unsigned held, uint64_t round);
+/* Something is no longer busy; the first thread's copies are there. */
+void ompgpu_tables_copied(struct ompgpu_device *);
+void ompgpu_tables_synced(struct ompgpu_device *);
 
 /* ------------------------------------------------------------------ host threads (scratch.c) */
 enum {
@@ -422,10 +484,12 @@ struct ompgpu_buffers {         /* for one launch at a time */
     void *results; /* OMPGPU_RESULTS cells that host and device share */
 };
 struct ompgpu_thread { /* of one host thread at a time; handed on when it ends */
+    char apart[OMPGPU_APART];
     struct ompgpu_thread *next;
     bool used;
+    unsigned number;                /* immutable: how many there were before it */
     struct ompgpu_buffers *devices; /* per device number */
-    /* of the region whose data this thread has entered: guarded by the device's lock */
+    /* of the region whose data this thread has entered */
     struct ompgpu_device *entered;
     const struct ompgpu_map *maps;
     unsigned nmaps;
@@ -448,6 +512,7 @@ struct ompgpu_thread { /* of one host thread at a time; handed on when it ends *
     unsigned naddresses, nparams; /* room */
     uintptr_t few_addresses[OMPGPU_FEW];
     void *few_params[OMPGPU_FEW + 2];
+    char apart_too[OMPGPU_APART];
 };
 extern _Thread_local struct ompgpu_thread *ompgpu_self_ __attribute__((tls_model("initial-exec")));
 struct ompgpu_thread *ompgpu_self_slow(void);
@@ -504,26 +569,49 @@ struct ompgpu_device {
     int state;                          /* atomic; written under ompgpu_start_lock */
     /* atomic: ompgpu_generation up to which variables are loaded */
     unsigned generation;
-    char reason[256];     /* written before state */
-    pthread_mutex_t lock; /* guards all below, but for what is atomic */
-    struct ompgpu_ranges present;
-    struct ompgpu_quick *quick; /* atomic: see present.c */
-    pthread_mutex_t spare_lock;
-    struct ompgpu_entry *spare;       /* guarded by it, as what it is from */
-    struct ompgpu_block *blocks;      /* of structs of mappings (present.c) */
+    char reason[256]; /* written before state */
+    /* the present table: see parts.c */
+    unsigned char owners[1 << OMPGPU_OWNER_BITS]; /* atomic */
+    struct ompgpu_part parts[OMPGPU_PARTS];
+    unsigned more_parts; /* atomic: in use, after the first */
+    unsigned far; /* atomic: bit per part in which `nfar` was not 0 when it was looked at last */
+    const struct ompgpu_thread *unsynced; /* see data.c; atomic */
+    uint64_t rounds;                      /* atomic, as nwaiting */
+    unsigned forking;                     /* what a fork holds of the table */
+    unsigned nwaiting;                    /* threads that wait for one … */
+    pthread_mutex_t wait_lock;            /* … which takes this, */
+    pthread_cond_t synced;                /* and tells them */
+    /* changed with the whole table held, read with a part of it */
+    struct ompgpu_ranges wide; /* mappings that lie in more than one granule */
+    struct ompgpu_link *links;
+    unsigned wide_busy;               /* of `wide` */
+    uint64_t construct;               /* how many constructs have counted that held all of it */
+    pthread_mutex_t lock;             /* guards all below, but for what is atomic */
     struct ompgpu_ranges allocations; /* omp_target_alloc, by device address */
     struct rescue *rescue;            /* atomic: it was given up (rescue.c) */
     struct reverse *reverse;          /* atomic: its mailbox (reverse.c); NULL: none */
-    struct ompgpu_link *links;
-    uint64_t construct;                         /* number of the last construct that counted */
-    const struct ompgpu_thread *unsynced;       /* see data.c; atomic */
-    unsigned nbusy;                             /* mappings in the table that are */
-    pthread_cond_t synced;                      /* neither, any more */
     struct ompgpu_queue *queues[OMPGPU_QUEUES]; /* of deferred constructs */
     unsigned nqueues, next_queue;
     struct ompgpu_task *idle;     /* by `next`; guarded by defer.c's lock, as what follows */
     struct ompgpu_entry *dropped; /* what ended constructs have removed, by `range.left` */
 };
+/* Number of the part that an address belongs to + 1; 0: nobody's yet.  Granules may share it. */
+static inline unsigned char *ompgpu_owner_of(struct ompgpu_device *dev, uintptr_t address)
+{
+    const uint64_t factor = 0x9e3779b97f4a7c15ull;
+    uint64_t hash = (address >> OMPGPU_GRANULE_BITS) * factor;
+    return &dev->owners[hash >> (64 - OMPGPU_OWNER_BITS)];
+}
+static inline unsigned ompgpu_parts_in_use(const struct ompgpu_device *dev)
+{
+    return 1 + __atomic_load_n(&dev->more_parts, __ATOMIC_ACQUIRE);
+}
+/* NULL: nothing is mapped there. */
+static inline struct ompgpu_part *ompgpu_part_at(struct ompgpu_device *dev, uintptr_t address)
+{
+    unsigned owner = __atomic_load_n(ompgpu_owner_of(dev, address), __ATOMIC_ACQUIRE);
+    return owner ? &dev->parts[owner - 1] : NULL;
+}
 void ompgpu_watch_fork(void); /* once, at start-up (fork.c) */
 extern pthread_mutex_t ompgpu_start_lock;
 /* atomic: enum of hostrt/ompgpu.h, what any unit has */
@@ -636,7 +724,7 @@ static inline bool ompgpu_under_way(struct ompgpu_ticket t)
     return t.task && __atomic_load_n(&t.task->finished, __ATOMIC_ACQUIRE) < t.serial;
 }
 /* What `self` does from now on, or with NULL this host thread, comes after the other has ended.
- * Called with the device's lock held. */
+ */
 int ompgpu_task_await(struct ompgpu_task *self, struct ompgpu_ticket other);
 /* `bytes` of the caller's, for a copy in the task's queue; NULL: out of memory */
 const void *ompgpu_task_keep(struct ompgpu_task *, const void *bytes, size_t size);
@@ -681,7 +769,7 @@ const struct ompgpu_libomp *ompgpu_libomp(void);
  * the program wants is impossible. */
 enum { OMPGPU_MISTAKE = -2 };
 /* addresses, where not NULL, gets per map the kernel's pointer: device(begin) - (begin - base). A
- * task: what is done on the device goes into its queue, and the device's lock is held. */
+ * task: what is done on the device goes into its queue, and the whole table is held. */
 int ompgpu_data_enter(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
                       unsigned n, uintptr_t *addresses, struct ompgpu_task *);
 enum ompgpu_leave {
@@ -807,7 +895,7 @@ struct ompgpu_fill { /* what one construct copies to the device */
     unsigned n, room, done;
     const struct ompgpu_map *failed;
 };
-/* Both with the device's lock held. */
+/* Both with the entry's part of the table held. */
 int ompgpu_fill_add(struct ompgpu_fill *, struct ompgpu_entry *, const struct ompgpu_map *,
                     uintptr_t begin, size_t size);
 int ompgpu_fill_add_pointer(struct ompgpu_fill *, struct ompgpu_entry *, const struct ompgpu_map *,
@@ -816,11 +904,10 @@ int ompgpu_fill_add_pointer(struct ompgpu_fill *, struct ompgpu_entry *, const s
 int ompgpu_fill_run(struct ompgpu_fill *, struct ompgpu_device *, struct ompgpu_task *,
                     uint64_t number, const struct ompgpu_where *);
 void ompgpu_fill_free(struct ompgpu_fill *); /* the list */
-/* With the device's lock held, as what follows.  Either list may be NULL. */
+/* With their parts of the table held, as what follows.  Either list may be NULL. */
 void ompgpu_busy_set(struct ompgpu_device *, const struct ompgpu_fill *, const struct ompgpu_back *,
                      bool busy);
-/* Waits until nothing of these items is busy, nor copies of the first thread are under way. */
-void ompgpu_busy_await(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);
+bool ompgpu_any_busy(struct ompgpu_device *, const struct ompgpu_map *, unsigned n, unsigned held);
 /* With the threads, after a fork; no lock is held. */
 void ompgpu_busy_vanished(struct ompgpu_device *);
 

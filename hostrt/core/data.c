@@ -20,12 +20,12 @@
  * With `requires unified_shared_memory` nothing is created: only declare target variables and what
  * the program associates have storage of their own on the device.
  *
- * Several threads: the table is changed under device->lock, but for references (present.c), and
- * what is copied without it is busy meanwhile (fill.c), so no thread finds a mapping half made. But
- * copies to the device are only ordered for the thread that makes them.  Once a second thread is
- * known, a region that copied waits for its copies; while there is one thread only that wait is
- * saved, and the state is kept in device->unsynced: should the second thread turn up just then, it
- * waits until the first one's region has ended.
+ * Several threads: a part of the table is changed under its lock (parts.c), but for references
+ * (present.c), and what is copied without it is busy meanwhile (fill.c), so no thread finds a
+ * mapping half made.  But copies to the device are only ordered for the thread that makes them.
+ * Once a second thread is known, a region that copied waits for its copies; while there is one
+ * thread only that wait is saved, and the state is kept in device->unsynced: should the second
+ * thread turn up just then, it waits until the first one's region has ended.
  *
  * Deferred constructs (`nowait`): the table is changed when they are put into their queue, as if
  * they ended there and then, and the copies go into the queue.  So a mapping remembers the
@@ -41,7 +41,7 @@ static void begin_work(struct work *w, struct ompgpu_device *dev, struct ompgpu_
                        const struct ompgpu_map *maps, unsigned n, struct ompgpu_task *task)
 {
     w->dev = dev, w->where = where, w->maps = maps, w->n = n, w->task = task;
-    w->thread = NULL, w->number = w->counted = 0, w->wrong = false;
+    w->thread = NULL, w->number = w->counted = 0, w->held = 0, w->wrong = false;
     w->fill.copies = w->fill.few, w->fill.room = OMPGPU_FEW_FILL;
     w->fill.n = w->fill.done = 0, w->fill.failed = NULL;
 }
@@ -89,10 +89,9 @@ static bool must_be_mapped(const struct ompgpu_map *m)
 static int item_missing(struct work *w, const struct ompgpu_map *m)
 {
     ompgpu_watch_item(w->where, OMPGPU_ITEM_MISSING, m, NULL);
-    const struct ompgpu_entry *e =
-        w->where->chunk && m->size && !(m->flags & OMPGPU_MAP_DELETE)
-            ? (struct ompgpu_entry *)ompgpu_ranges_reach(&w->dev->present, (uintptr_t)m->base)
-            : NULL;
+    const struct ompgpu_entry *e = w->where->chunk && m->size && !(m->flags & OMPGPU_MAP_DELETE)
+                                       ? ompgpu_present_reach(w->dev, (uintptr_t)m->base, true)
+                                       : NULL;
     if (e)
         return ompgpu_item_outside(w, m, e);
     return must_be_mapped(m) ? ompgpu_item_wrong(w, m, NOT_PRESENT) : 0;
@@ -167,10 +166,11 @@ static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct 
     return e && take_entry(w, e) ? ompgpu_item_failed(w, m) : 0;
 }
 
-static uintptr_t translate_address(struct ompgpu_device *dev, uintptr_t host, uintptr_t otherwise)
+/* 0: it has none. */
+static uintptr_t translate_address(const struct work *w, uintptr_t host)
 {
-    const struct ompgpu_entry *e = find_extended(dev, host);
-    return e ? device_address(e, host) : otherwise;
+    const struct ompgpu_entry *e = find_extended(w->dev, host, w->held);
+    return e ? device_address(e, host) : 0;
 }
 
 /* -------------------------------------------------------------- creating and removing a mapping */
@@ -335,7 +335,7 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
 {
     uintptr_t host = (uintptr_t)m->attach;
     struct ompgpu_entry *e = ompgpu_present_find(w->dev, host, sizeof(void *));
-    uintptr_t pointee = translate_address(w->dev, (uintptr_t)m->begin, 0);
+    uintptr_t pointee = translate_address(w, (uintptr_t)m->begin);
     if (!e || host < e->begin || e->end - host < sizeof(void *))
         return 0;
     if (!pointee)
@@ -349,7 +349,7 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
     if (a->value == value)
         return 0;
     if (a->construct == w->number)
-        return ompgpu_item_lies_apart(w, m, find_extended(w->dev, (uintptr_t)m->begin));
+        return ompgpu_item_lies_apart(w, m, find_extended(w->dev, (uintptr_t)m->begin, w->held));
     if (ompgpu_fill_add_pointer(&w->fill, e, m, value, a->value)) {
         if (!a->value)
             ompgpu_attachment_drop(e, a);
@@ -396,7 +396,7 @@ static int enter_unmapped(struct work *w, const struct ompgpu_map *m, uintptr_t 
     uintptr_t begin = (uintptr_t)m->begin;
     if (!address || (m->flags & OMPGPU_MAP_PRIVATE_COPY))
         return 0;
-    struct ompgpu_entry *e = find_extended(w->dev, begin);
+    struct ompgpu_entry *e = find_extended(w->dev, begin, w->held);
     if (e && take_entry(w, e))
         return ompgpu_item_failed(w, m);
     ompgpu_watch_item(w->where, OMPGPU_ITEM_POINTER, m, e);
@@ -464,7 +464,7 @@ static int check_blocks(struct work *w, uintptr_t *addresses)
             continue;
         if (m->size && addresses[first - 1] != addresses[i])
             bad = ompgpu_item_lies_apart(
-                w, m, find_extended(w->dev, (uintptr_t)w->maps[first - 1].begin));
+                w, m, find_extended(w->dev, (uintptr_t)w->maps[first - 1].begin, w->held));
         addresses[i] = addresses[first - 1];
     }
     ompgpu_xfree(b.first);
@@ -560,13 +560,26 @@ static void undo_entering(struct work *w, const struct ompgpu_map *maps, unsigne
     }
 }
 
-/* Gives up the lock while copies are made, and takes it again. */
-static bool leave_tables(struct work *w, const struct ompgpu_back *back, bool locked)
+/* Takes what the construct needs of the table, and numbers it: no two constructs that hold the same
+ * part have the same number.  What a task needs is held already. */
+static void enter_tables(struct work *w)
 {
-    if (!locked || w->n > NOTED)
+    enum { NUMBERS = 1 << 5 };
+    _Static_assert(NUMBERS > OMPGPU_PARTS, "one for each, and one for the whole table");
+    if (!__libc_single_threaded && !w->task)
+        w->held = ompgpu_tables_lock_for(w->dev, w->maps, w->n, w->where->chunk != NULL);
+    unsigned part = holds_whole(w->held) ? 0 : 1 + (unsigned)__builtin_ctz(w->held);
+    w->number = ++*(part ? &w->dev->parts[part - 1].construct : &w->dev->construct);
+    w->number = w->number * NUMBERS + part;
+}
+
+/* Gives it up while copies are made, and takes it again. */
+static bool leave_tables(struct work *w, const struct ompgpu_back *back)
+{
+    if (!w->held || w->n > NOTED)
         return false;
     ompgpu_busy_set(w->dev, &w->fill, back, true);
-    pthread_mutex_unlock(&w->dev->lock);
+    ompgpu_tables_unlock(w->dev, w->held);
     return true;
 }
 
@@ -574,16 +587,16 @@ static void return_to_tables(struct work *w, const struct ompgpu_back *back, boo
 {
     if (!left)
         return;
-    pthread_mutex_lock(&w->dev->lock);
+    w->held = ompgpu_tables_relock(w->dev, w->held);
     ompgpu_busy_set(w->dev, &w->fill, back, false);
 }
 
 /* A region's own launch is ordered after its copies.  Other threads must not use what they fill
  * before; while there are none, `unsynced` is enough. */
-static int fill(struct work *w, bool region, bool locked)
+static int fill(struct work *w, bool region)
 {
     const bool wait = !w->task && !(region && !ompgpu_many_threads());
-    bool left = leave_tables(w, NULL, locked);
+    bool left = leave_tables(w, NULL);
     int bad = ompgpu_fill_run(&w->fill, w->dev, w->task, w->number, w->where);
     if ((wait || (bad && !w->task)) && w->dev->plugin->sync(w->dev->ordinal))
         bad = -1;
@@ -601,7 +614,7 @@ static void note_region(struct ompgpu_device *dev, const struct ompgpu_map *maps
     self->quick = false, self->left = 0;
 }
 
-static int enter_items(struct work *w, uintptr_t *addresses, bool locked, unsigned *done)
+static int enter_items(struct work *w, uintptr_t *addresses, unsigned *done)
 {
     unsigned flags = 0;
     int bad = 0;
@@ -617,7 +630,7 @@ static int enter_items(struct work *w, uintptr_t *addresses, bool locked, unsign
     if (w->thread)
         note_region(w->dev, w->maps, w->n);
     if (!bad && w->fill.n)
-        bad = fill(w, addresses != NULL, locked);
+        bad = fill(w, addresses != NULL);
     if (bad && w->thread)
         note_region(NULL, NULL, 0);
     return bad;
@@ -633,14 +646,11 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
         return 0;
     begin_work(&w, dev, where, maps, n, task);
     w.thread = addresses && !task ? ompgpu_self_ : NULL;
-    bool locked = lock_tables(dev, task);
-    if (__builtin_expect(dev->unsynced || dev->nbusy, 0) && !task)
-        ompgpu_busy_await(dev, maps, n);
-    w.number = ++dev->construct;
-    int bad = enter_items(&w, addresses, locked, &done);
+    enter_tables(&w);
+    int bad = enter_items(&w, addresses, &done);
     if (bad)
         undo_entering(&w, maps, done);
-    unlock_tables(dev, locked);
+    unlock_tables(dev, w.held);
     ompgpu_fill_free(&w.fill);
     return result_of(&w, bad);
 }
@@ -731,7 +741,7 @@ static bool was_counted(const struct work *w, unsigned i)
 }
 
 /* The host gets what the construct owes it, all or nothing. */
-static int bring_back(struct work *w, bool more, bool locked)
+static int bring_back(struct work *w, bool more)
 {
     struct ompgpu_back back;
     int bad = 0;
@@ -740,7 +750,7 @@ static int bring_back(struct work *w, bool more, bool locked)
         for (unsigned i = w->n; i-- > 0 && !bad;)
             if (was_counted(w, i))
                 bad = add_copy_back(w, &w->maps[i], &back);
-        bool left = !bad && back.n && leave_tables(w, &back, locked);
+        bool left = !bad && back.n && leave_tables(w, &back);
         bad = bad || run_back(w, &back);
         return_to_tables(w, &back, left);
         ompgpu_back_free(&back);
@@ -760,10 +770,8 @@ static void free_if_unused(struct work *w, unsigned i)
 
 static void first_thread_is_done(struct ompgpu_device *dev)
 {
-    if (dev->unsynced == ompgpu_self_) {
-        __atomic_store_n(&dev->unsynced, NULL, __ATOMIC_RELEASE);
-        pthread_cond_broadcast(&dev->synced);
-    }
+    if (__atomic_load_n(&dev->unsynced, __ATOMIC_RELAXED) == ompgpu_self_ && ompgpu_self_)
+        ompgpu_tables_synced(dev);
 }
 
 static bool left_quickly(const struct ompgpu_map *maps, unsigned n)
@@ -794,11 +802,8 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
     w.how = how;
     if (how == OMPGPU_LEAVE_DISCARD) /* copies may be under way still */
         dev->plugin->sync(dev->ordinal);
-    bool locked = lock_tables(dev, task);
-    if (__builtin_expect(dev->unsynced || dev->nbusy, 0) && !task)
-        ompgpu_busy_await(dev, maps, n);
+    enter_tables(&w);
     first_thread_is_done(dev);
-    w.number = ++dev->construct;
     take_region(&w);
     for (unsigned i = n; i-- > 0 && !bad;)
         if (was_counted(&w, i))
@@ -806,13 +811,13 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
     if (how == OMPGPU_LEAVE_DISCARD)
         bad = 0;
     else
-        bad = bad || bring_back(&w, more, locked) ? -1 : 0;
+        bad = bad || bring_back(&w, more) ? -1 : 0;
     for (unsigned i = n; (bad || more) && i-- > 0;)
         if (was_counted(&w, i))
             (bad ? undo_counting : free_if_unused)(&w, i);
     if (w.thread && !bad)
         w.thread->maps = NULL, w.thread->results = w.thread->left = 0;
-    unlock_tables(dev, locked);
+    unlock_tables(dev, w.held);
     return result_of(&w, bad);
 }
 
@@ -844,19 +849,17 @@ int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where,
     struct ompgpu_back back = { 0 };
     int bad = 0;
     begin_work(&w, dev, where, maps, n, task);
-    bool locked = lock_tables(dev, task);
-    if (!task)
-        ompgpu_busy_await(dev, maps, n);
+    enter_tables(&w);
     for (unsigned i = 0; i < n && !bad; i++)
         bad = update_item(&w, &maps[i], &back);
-    bool left = !bad && leave_tables(&w, &back, locked);
+    bool left = !bad && leave_tables(&w, &back);
     if (!bad && ompgpu_fill_run(&w.fill, dev, task, 0, where))
         bad = copy_failed(&w, w.fill.failed);
     bad = bad || run_back(&w, &back);
     if (w.fill.done && (bad || !back.n) && !task && dev->plugin->sync(dev->ordinal))
         bad = -1;
     return_to_tables(&w, &back, left);
-    unlock_tables(dev, locked);
+    unlock_tables(dev, w.held);
     ompgpu_back_free(&back);
     ompgpu_fill_free(&w.fill);
     return result_of(&w, bad);

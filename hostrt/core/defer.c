@@ -13,8 +13,8 @@
  *      end_task()          called by the queue; whoever comes second, it or the host task, fulfils
  *                          the event
  *
- * Constructs are put into queues under the device's lock, so that who finds a trace of one in the
- * present table finds all of it in its queue.  What is in a queue needs no host thread to go on;
+ * Who puts a construct into a queue has the whole present table, so that who finds a trace of one
+ * there finds all of it in its queue.  What is in a queue needs no host thread to go on;
  * that is why one may wait for it with a lock held.
  *
  * After a failure the queue does not call us.  A thread of ours, the watcher, ends the program
@@ -418,11 +418,10 @@ int ompgpu_task_enqueue(struct ompgpu_task *t)
     struct ompgpu_device *dev = t->dev;
     t->enqueued = true;
     t->start = ompgpu_watch_clock();
-    pthread_mutex_lock(&dev->lock);
-    ompgpu_busy_await(dev, t->maps, t->nmaps);
+    unsigned held = ompgpu_tables_lock_for(dev, t->maps, t->nmaps, true);
     ompgpu_dropped_free(dev);
     int bad = put_into_queue(t); /* afterwards it may have ended */
-    pthread_mutex_unlock(&dev->lock);
+    ompgpu_tables_unlock(dev, held);
     return bad;
 }
 
@@ -605,7 +604,7 @@ static void *defer(struct ompgpu_task *t, bool depends)
     return t;
 }
 
-/* All forms of the kernel, which are not looked for under the device's lock. */
+/* All forms of the kernel, which are not looked for with the device's lock held. */
 static bool find_forms(struct ompgpu_region *region, struct ompgpu_device *dev,
                        struct ompgpu_function **function)
 {

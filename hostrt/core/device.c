@@ -91,8 +91,12 @@ static void make_device(struct ompgpu_device *dev, const struct ompgpu_plugin *p
     dev->ordinal = ordinal, dev->number = number;
     ompgpu_read_icvs(number, &dev->icvs);
     pthread_mutex_init(&dev->lock, NULL);
-    pthread_mutex_init(&dev->spare_lock, NULL);
+    pthread_mutex_init(&dev->wait_lock, NULL);
     pthread_cond_init(&dev->synced, NULL);
+    for (unsigned i = 0; i < OMPGPU_PARTS; i++) {
+        pthread_mutex_init(&dev->parts[i].lock, NULL);
+        pthread_mutex_init(&dev->parts[i].spare_lock, NULL);
+    }
 }
 
 /* n of ours, and those of other nodes after them. */
@@ -349,7 +353,7 @@ static void close_device(struct ompgpu_device *dev)
     ompgpu_deferred_close(dev);
     ompgpu_interops_close(dev);
     ompgpu_reverse_close(dev);
-    for (struct ompgpu_entry *e; (e = (struct ompgpu_entry *)dev->present.root);) {
+    for (struct ompgpu_entry *e; (e = ompgpu_present_next(dev, 0));) {
         ompgpu_present_remove(dev, e);
         ompgpu_data_drop(dev, e);
     }
@@ -368,8 +372,12 @@ static void end_device(struct ompgpu_device *dev)
         dev->plugin->close(dev->ordinal);
     ompgpu_rescue_free(dev);
     pthread_mutex_destroy(&dev->lock);
-    pthread_mutex_destroy(&dev->spare_lock);
+    pthread_mutex_destroy(&dev->wait_lock);
     pthread_cond_destroy(&dev->synced);
+    for (unsigned i = 0; i < OMPGPU_PARTS; i++) {
+        pthread_mutex_destroy(&dev->parts[i].lock);
+        pthread_mutex_destroy(&dev->parts[i].spare_lock);
+    }
 }
 
 /* Destructors with a lower number run later: after those of the program, which may still run

@@ -1,7 +1,7 @@
 /* fill.c - copies to the device, and mappings that are busy.
  *
  * A construct changes the present table first and lists its copies meanwhile; it makes them when
- * the table is as it should be.  To do so it gives up the device's lock: other host threads go on
+ * the table is as it should be.  To do so it gives up the table: other host threads go on
  * with data of their own.  What is being copied, in either direction, is busy: another construct
  * waits for it before it begins, and holds nothing then.  So no thread finds a mapping whose data
  * is not there yet, or one that is half gone, and threads never wait for each other in a circle. */
@@ -109,8 +109,9 @@ int ompgpu_fill_run(struct ompgpu_fill *f, struct ompgpu_device *dev, struct omp
 /* ------------------------------------------------------------------ busy mappings */
 static void set_busy(struct ompgpu_device *dev, struct ompgpu_entry *e, bool busy)
 {
+    unsigned *n = ompgpu_is_wide(e) ? &dev->wide_busy : &ompgpu_part_at(dev, e->begin)->nbusy;
     if (e->busy != busy)
-        dev->nbusy += busy ? 1 : -1;
+        *n += busy ? 1 : -1;
     e->busy = busy;
 }
 
@@ -122,61 +123,63 @@ void ompgpu_busy_set(struct ompgpu_device *dev, const struct ompgpu_fill *f,
     for (unsigned i = 0; b && i < b->n; i++)
         set_busy(dev, b->copies[i].entry, busy);
     if (!busy)
-        pthread_cond_broadcast(&dev->synced);
+        ompgpu_tables_copied(dev);
 }
 
 /* In all that is mapped of a range, or where only an extended range has its address. */
-static bool is_busy(struct ompgpu_device *dev, uintptr_t begin, size_t size)
+static bool is_busy(struct ompgpu_device *dev, uintptr_t begin, size_t size, bool whole)
 {
     uintptr_t at = begin, end = begin + size;
     const struct ompgpu_entry *e = ompgpu_present_find(dev, at, size);
     if (!e)
-        e = (struct ompgpu_entry *)ompgpu_ranges_reach(&dev->present, at);
+        e = ompgpu_present_reach(dev, at, whole);
     for (; e && !e->busy; at = e->end, e = ompgpu_present_find(dev, at, end - at))
         if (e->end >= end)
             return false;
     return e != NULL;
 }
 
-static bool any_busy(struct ompgpu_device *dev, const struct ompgpu_map *maps, unsigned n)
+/* In what is held. */
+static bool anything_busy(const struct ompgpu_device *dev, unsigned held)
 {
-    for (unsigned i = 0; dev->nbusy && i < n; i++) {
+    unsigned n = held & OMPGPU_WHOLE ? dev->wide_busy : 0;
+    for (unsigned left = held & ~OMPGPU_WHOLE; left; left &= left - 1)
+        n += dev->parts[__builtin_ctz(left)].nbusy;
+    return n;
+}
+
+bool ompgpu_any_busy(struct ompgpu_device *dev, const struct ompgpu_map *maps, unsigned n,
+                     unsigned held)
+{
+    const bool any = anything_busy(dev, held), whole = held & OMPGPU_WHOLE;
+    for (unsigned i = 0; any && i < n; i++) {
         const struct ompgpu_map *m = &maps[i];
-        if (m->begin && is_busy(dev, (uintptr_t)m->begin, m->size))
+        if (m->begin && is_busy(dev, (uintptr_t)m->begin, m->size, whole))
             return true;
-        if ((m->flags & OMPGPU_MAP_ATTACH) && is_busy(dev, (uintptr_t)m->attach, sizeof(void *)))
+        if ((m->flags & OMPGPU_MAP_ATTACH) &&
+            is_busy(dev, (uintptr_t)m->attach, sizeof(void *), whole))
             return true;
     }
     return false;
 }
 
-void ompgpu_busy_await(struct ompgpu_device *dev, const struct ompgpu_map *maps, unsigned n)
-{
-    while ((dev->unsynced && dev->unsynced != ompgpu_self_) || any_busy(dev, maps, n))
-        pthread_cond_wait(&dev->synced, &dev->lock);
-}
-
 /* In a child of fork: nobody makes those copies.  NULL: there are none left. */
-static struct ompgpu_entry *find_abandoned(struct ompgpu_range *r)
+static struct ompgpu_entry *find_abandoned(struct ompgpu_device *dev)
 {
-    struct ompgpu_entry *e = (struct ompgpu_entry *)r, *below;
-    if (!r || (!ompgpu_refs(e) && !e->holds))
-        return e;
-    e->busy = false;
-    below = find_abandoned(r->left);
-    return below ? below : find_abandoned(r->right);
+    struct ompgpu_entry *e = ompgpu_present_next(dev, 0);
+    for (; e && (ompgpu_refs(e) || e->holds); e = ompgpu_present_next(dev, e->end))
+        set_busy(dev, e, false);
+    return e;
 }
 
 void ompgpu_busy_vanished(struct ompgpu_device *dev)
 {
-    struct ompgpu_entry *e;
-    if (!dev->nbusy)
-        return;
-    pthread_mutex_lock(&dev->lock);
-    while ((e = find_abandoned(dev->present.root))) {
+    unsigned held = ompgpu_tables_lock(dev);
+    bool any = anything_busy(dev, held);
+    for (struct ompgpu_entry *e; any && (e = find_abandoned(dev));) {
+        set_busy(dev, e, false);
         ompgpu_present_remove(dev, e);
         ompgpu_data_drop(dev, e);
     }
-    dev->nbusy = 0;
-    pthread_mutex_unlock(&dev->lock);
+    ompgpu_tables_unlock(dev, held);
 }

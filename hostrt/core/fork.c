@@ -22,8 +22,10 @@ static void before_fork(void)
 {
     ompgpu_depend_fork(OMPGPU_FORK_BEFORE);
     pthread_mutex_lock(&ompgpu_start_lock);
-    for (int i = 0; i < ompgpu_ndevices; i++)
-        pthread_mutex_lock(&ompgpu_devices[i].lock);
+    for (int i = 0; i < ompgpu_ndevices; i++) {
+        ompgpu_devices[i].forking = ompgpu_tables_lock(&ompgpu_devices[i]);
+        pthread_mutex_lock(&ompgpu_devices[i].wait_lock);
+    }
     ompgpu_threads_lock();
     ompgpu_entries_fork(OMPGPU_FORK_BEFORE);
     ompgpu_deferred_fork(OMPGPU_FORK_BEFORE);
@@ -36,8 +38,10 @@ static void release_locks(enum ompgpu_fork when)
     ompgpu_deferred_fork(when);
     ompgpu_entries_fork(when);
     ompgpu_threads_unlock();
-    for (int i = ompgpu_ndevices; i-- > 0;)
-        pthread_mutex_unlock(&ompgpu_devices[i].lock);
+    for (int i = ompgpu_ndevices; i-- > 0;) {
+        pthread_mutex_unlock(&ompgpu_devices[i].wait_lock);
+        ompgpu_tables_unlock(&ompgpu_devices[i], ompgpu_devices[i].forking);
+    }
     pthread_mutex_unlock(&ompgpu_start_lock);
     ompgpu_depend_fork(when);
 }
@@ -49,6 +53,7 @@ static void in_child(void)
     for (int i = 0; i < ompgpu_ndevices; i++) {
         struct ompgpu_device *dev = &ompgpu_devices[i];
         pthread_cond_init(&dev->synced, NULL); /* nobody waits any more */
+        dev->nwaiting = 0;
         if (dev->unsynced != ompgpu_self_)
             dev->unsynced = NULL;
     }

@@ -213,26 +213,23 @@ void ompgpu_watch_host(const struct ompgpu_where *where)
 }
 
 /* ------------------------------------------------------------------ the end */
-static void list_mapped(const struct ompgpu_range *r)
+static void list_mapped(const struct ompgpu_entry *e)
 {
-    const struct ompgpu_entry *e = (const struct ompgpu_entry *)r;
     char references[64];
-    if (!r)
-        return;
-    list_mapped(r->left);
     if (ompgpu_refs(e) != OMPGPU_REFS_INFINITE) {
         const struct ompgpu_where place = { .file = e->file, .line = e->line };
         ompgpu_trace(&place, "mapped still at the end: %s, %s, %s", name_or_unknown(e->name),
                      size_of(e->end - e->begin).text,
                      reference_text(e, references, sizeof references));
     }
-    list_mapped(r->right);
 }
 
 void ompgpu_watch_end(void)
 {
     for (int i = 0; i < ompgpu_ndevices && watches(OMPGPU_WATCH_ALL); i++)
-        list_mapped(ompgpu_devices[i].present.root);
+        for (const struct ompgpu_entry *e = ompgpu_present_next(&ompgpu_devices[i], 0); e;
+             e = ompgpu_present_next(&ompgpu_devices[i], e->end))
+            list_mapped(e);
     if (watches(OMPGPU_WATCH_PROFILE))
         ompgpu_profile_end();
     ompgpu_settings.watch = 0;

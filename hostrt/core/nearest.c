@@ -26,15 +26,18 @@ static void consider(struct nearest *n, const struct ompgpu_entry *e, uintptr_t 
         *n = (struct nearest){ n->address, e, begin, distance, on_host };
 }
 
-/* `allocations`: of omp_target_alloc, which have no address on the host. */
-static void consider_all(struct nearest *n, const struct ompgpu_range *r, bool allocations)
+static void consider_mapping(struct nearest *n, const struct ompgpu_entry *e)
+{
+    consider(n, e, e->begin, true);
+    consider(n, e, e->device, false);
+}
+
+/* Of omp_target_alloc, which have no address on the host. */
+static void consider_allocations(struct nearest *n, const struct ompgpu_range *r)
 {
     for (; r; r = r->right) {
-        const struct ompgpu_entry *e = (const struct ompgpu_entry *)r;
-        consider_all(n, r->left, allocations);
-        consider(n, e, e->begin, !allocations);
-        if (!allocations)
-            consider(n, e, e->device, false);
+        consider_allocations(n, r->left);
+        consider(n, (const struct ompgpu_entry *)r, r->begin, false);
     }
 }
 
@@ -74,33 +77,34 @@ static void describe_mapping(const struct nearest *n, char *text, size_t size)
                  e->name ? e->name : "?", line, bytes, (void *)e->begin, (void *)e->device, place);
 }
 
-/* Who has the lock may be about to give it up, or wait for what has failed. */
-static bool lock_table(struct ompgpu_device *dev)
+/* Who has the table may be about to give it up, or wait for what has failed.  0: it does not. */
+static unsigned lock_table(struct ompgpu_device *dev)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += 50 * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000, until.tv_nsec %= 1000000000;
-    return !pthread_mutex_timedlock(&dev->lock, &until);
+    return ompgpu_tables_try(dev, &until);
 }
 
 void ompgpu_data_nearest(struct ompgpu_device *dev, uintptr_t address,
                          const struct ompgpu_entry *removed, char *text, size_t size)
 {
     struct nearest n = { .address = address };
-    if (!lock_table(dev))
+    unsigned held = lock_table(dev);
+    if (!held)
         return;
-    for (; removed; removed = (const struct ompgpu_entry *)removed->range.left) {
-        consider(&n, removed, removed->begin, true);
-        consider(&n, removed, removed->device, false);
-    }
-    consider_all(&n, dev->present.root, false);
-    consider_all(&n, dev->allocations.root, true);
+    for (; removed; removed = (const struct ompgpu_entry *)removed->range.left)
+        consider_mapping(&n, removed);
+    for (struct ompgpu_entry *e = ompgpu_present_next(dev, 0); e;
+         e = ompgpu_present_next(dev, e->end))
+        consider_mapping(&n, e);
+    consider_allocations(&n, dev->allocations.root);
     if (n.entry)
         describe_mapping(&n, text, size);
     else if (!ompgpu_serves) /* rank 0 knows */
         snprintf(text, size, "; nothing is mapped");
-    pthread_mutex_unlock(&dev->lock);
+    ompgpu_tables_unlock(dev, held);
 }
 
 void ompgpu_nearest_on(const struct ompgpu_plugin *plugin, int ordinal, uintptr_t address,

@@ -1,9 +1,9 @@
 /* present.c - the present table of a device: look-ups, and regions that need no lock for it.
  *
- * A treap (ranges.c) has the mappings in their order.  Before it stands an index: what was found
- * last, by a hash of the address.  Who only asks where something is gets that of the first byte of
- * a mapping from a second table, which has the device address itself: one line of the cache, where
- * the mapping would be another two.
+ * It is in parts (parts.c).  A treap (ranges.c) has the mappings of each in their order.  Before it
+ * stands an index: what was found last, by a hash of the address.  Who only asks where something is
+ * gets that of the first byte of a mapping from a second table, which has the device address
+ * itself: one line of the cache, where the mapping would be another two.
  *
  * In its steady state a region finds all of its items mapped and only counts them, and host threads
  * that do so with data of their own should not wait for each other.  So this needs no lock: the
@@ -39,33 +39,41 @@ enum { ENTRY_BYTES = (sizeof(struct ompgpu_entry) + LINE - 1) / LINE * LINE };
 _Static_assert(offsetof(struct ompgpu_entry, listed) < 2 * LINE, "the first two lines");
 
 /* Lock held. */
-static void make_spares(struct ompgpu_device *dev)
+static void make_spares(struct ompgpu_part *part)
 {
-    unsigned before = dev->blocks ? dev->blocks->n : 0, n = !before                  ? FIRST_BLOCK
-                                                            : before < LARGEST_BLOCK ? 2 * before
-                                                                                     : before;
+    unsigned before = part->blocks ? part->blocks->n : 0, n = !before                  ? FIRST_BLOCK
+                                                              : before < LARGEST_BLOCK ? 2 * before
+                                                                                       : before;
     struct ompgpu_block *b = ompgpu_xalloc(sizeof *b + LINE + (size_t)n * ENTRY_BYTES);
     if (!b)
         return;
     char *first = (char *)(((uintptr_t)(b + 1) + LINE - 1) & ~(uintptr_t)(LINE - 1));
     ompgpu_use_large_pages(first, (size_t)n * ENTRY_BYTES);
-    b->n = n, b->next = dev->blocks, dev->blocks = b;
+    b->n = n, b->next = part->blocks, part->blocks = b;
     while (n-- > 0) {
         struct ompgpu_entry *e = (struct ompgpu_entry *)(first + (size_t)n * ENTRY_BYTES);
-        e->spare = dev->spare, dev->spare = e;
+        e->spare = part->spare, part->spare = e;
     }
+}
+
+/* Where structs for an address are. */
+static struct ompgpu_part *part_with_spares(struct ompgpu_device *dev, uintptr_t address)
+{
+    struct ompgpu_part *part = ompgpu_part_at(dev, address);
+    return part ? part : &dev->parts[0];
 }
 
 struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin, size_t size,
                                       uintptr_t device, long refs)
 {
-    pthread_mutex_lock(&dev->spare_lock);
-    if (!dev->spare)
-        make_spares(dev);
-    struct ompgpu_entry *e = dev->spare;
+    struct ompgpu_part *part = part_with_spares(dev, begin);
+    pthread_mutex_lock(&part->spare_lock);
+    if (!part->spare)
+        make_spares(part);
+    struct ompgpu_entry *e = part->spare;
     if (e)
-        dev->spare = e->spare;
-    pthread_mutex_unlock(&dev->spare_lock);
+        part->spare = e->spare;
+    pthread_mutex_unlock(&part->spare_lock);
     if (!e)
         return NULL;
     memset(&e->holds, 0, sizeof *e - offsetof(struct ompgpu_entry, holds));
@@ -79,6 +87,7 @@ struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin
 
 void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
+    struct ompgpu_part *part = part_with_spares(dev, e->begin);
     ompgpu_xfree(e->uses);
     ompgpu_xfree(e->attachments);
     ompgpu_xfree(e->sent);
@@ -86,16 +95,17 @@ void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
     STORE(&e->count, (e->count & ~(NEXT_LIFE - 1)) + NEXT_LIFE);
     STORE(&e->begin, 0);
     STORE(&e->end, 0);
-    pthread_mutex_lock(&dev->spare_lock);
-    e->spare = dev->spare, dev->spare = e;
-    pthread_mutex_unlock(&dev->spare_lock);
+    pthread_mutex_lock(&part->spare_lock);
+    e->spare = part->spare, part->spare = e;
+    pthread_mutex_unlock(&part->spare_lock);
 }
 
 void ompgpu_entries_fork(enum ompgpu_fork when)
 {
     for (int i = 0; i < ompgpu_ndevices; i++)
-        (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock
-                                    : pthread_mutex_unlock)(&ompgpu_devices[i].spare_lock);
+        for (unsigned k = 0; k < OMPGPU_PARTS; k++)
+            (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock : pthread_mutex_unlock)(
+                &ompgpu_devices[i].parts[k].spare_lock);
 }
 
 long ompgpu_refs_take_all(struct ompgpu_entry *e)
@@ -232,9 +242,16 @@ static void forget_first(struct ompgpu_quick *q, const struct ompgpu_entry *e)
         set_first(q, f, 0, 0);
 }
 
+/* That of an address, without the lock; NULL: there is none. */
+static inline struct ompgpu_quick *quick_at(struct ompgpu_device *dev, uintptr_t address)
+{
+    struct ompgpu_part *part = ompgpu_part_at(dev, address);
+    return part ? LOAD(&part->quick) : NULL;
+}
+
 uintptr_t ompgpu_present_first(struct ompgpu_device *dev, uintptr_t host)
 {
-    struct ompgpu_quick *q = LOAD(&dev->quick);
+    struct ompgpu_quick *q = quick_at(dev, host);
     if (!q || !host)
         return 0;
     uint64_t changes = LOAD(&q->changes);
@@ -245,8 +262,9 @@ uintptr_t ompgpu_present_first(struct ompgpu_device *dev, uintptr_t host)
 
 void ompgpu_present_note(struct ompgpu_device *dev, const struct ompgpu_entry *e)
 {
-    if (dev->quick && e->listed)
-        note_first(dev->quick, e);
+    struct ompgpu_quick *q = quick_at(dev, e->begin);
+    if (q && e->listed)
+        note_first(q, e);
 }
 
 /* ------------------------------------------------------------------ its size */
@@ -268,9 +286,9 @@ static struct ompgpu_quick *make_quick(unsigned bits)
 
 /* To twice as many places as there are mappings, or more.  Where memory is out, it stays as it is.
  */
-static void grow(struct ompgpu_device *dev)
+static void grow(struct ompgpu_part *part)
 {
-    struct ompgpu_quick *old = dev->quick, *q = make_quick(old ? old->bits + 2 : FIRST_BITS);
+    struct ompgpu_quick *old = part->quick, *q = make_quick(old ? old->bits + 2 : FIRST_BITS);
     if (!q)
         return;
     q->older = old;
@@ -282,35 +300,93 @@ static void grow(struct ompgpu_device *dev)
                 note_first(q, e);
             }
         }
-    STORE(&dev->quick, q);
+    STORE(&part->quick, q);
+}
+
+static struct ompgpu_entry *lower(struct ompgpu_entry *e, const struct ompgpu_ranges *in,
+                                  uintptr_t begin, size_t size)
+{
+    struct ompgpu_entry *other = (struct ompgpu_entry *)ompgpu_ranges_find(in, begin, size);
+    return !e || (other && other->begin < e->begin) ? other : e;
+}
+
+/* Without the index. */
+static struct ompgpu_entry *search(struct ompgpu_device *dev, const struct ompgpu_part *part,
+                                   uintptr_t begin, size_t size)
+{
+    struct ompgpu_entry *e = part ? lower(NULL, &part->present, begin, size) : NULL;
+    for (unsigned i = ompgpu_in_granule(begin, size) ? 0 : ompgpu_parts_in_use(dev); i-- > 0;)
+        e = lower(e, &dev->parts[i].present, begin, size);
+    return dev->wide.count ? lower(e, &dev->wide, begin, size) : e;
 }
 
 struct ompgpu_entry *ompgpu_present_find(struct ompgpu_device *dev, uintptr_t begin, size_t size)
 {
+    const struct ompgpu_part *part = ompgpu_part_at(dev, begin);
+    struct ompgpu_quick *quick = part ? part->quick : NULL;
     const uint64_t hash = hash_of(begin);
-    const place *set = dev->quick ? set_of(dev->quick, hash) : NULL;
+    const place *set = quick ? set_of(quick, hash) : NULL;
     for (unsigned found = set ? match(set, hash) : 0; found; found &= found - 1) {
         const struct ompgpu_entry *e = mapping_in(set[__builtin_ctz(found)]);
         if (e && e->listed && begin >= e->begin && begin < e->end)
             return (struct ompgpu_entry *)e;
     }
-    struct ompgpu_entry *e = (struct ompgpu_entry *)ompgpu_ranges_find(&dev->present, begin, size);
-    if (e && e->begin <= begin && dev->quick)
-        note(dev->quick, begin, e);
+    struct ompgpu_entry *e = search(dev, part, begin, size);
+    if (e && e->begin <= begin && quick)
+        note(quick, begin, e);
     return e;
+}
+
+struct ompgpu_entry *ompgpu_present_next(struct ompgpu_device *dev, uintptr_t after)
+{
+    return search(dev, NULL, after, SIZE_MAX - after);
+}
+
+size_t ompgpu_present_count(const struct ompgpu_device *dev)
+{
+    size_t n = dev->wide.count;
+    for (unsigned i = ompgpu_parts_in_use(dev); i-- > 0;)
+        n += dev->parts[i].present.count;
+    return n;
+}
+
+struct ompgpu_entry *ompgpu_present_reach(struct ompgpu_device *dev, uintptr_t host, bool whole)
+{
+    struct ompgpu_part *own = ompgpu_part_at(dev, host);
+    struct ompgpu_range *r = own ? ompgpu_ranges_reach(&own->present, host) : NULL;
+    if (!r && whole)
+        r = ompgpu_ranges_reach(&dev->wide, host);
+    for (unsigned i = whole ? ompgpu_parts_in_use(dev) : 0; i-- > 0 && !r;)
+        r = ompgpu_ranges_reach(&dev->parts[i].present, host);
+    return (struct ompgpu_entry *)r;
+}
+
+/* Its base counts where it is another granule's. */
+static void count_far(struct ompgpu_device *dev, struct ompgpu_part *part,
+                      const struct ompgpu_entry *e, int n)
+{
+    unsigned bit = 1u << (part - dev->parts);
+    if (!ompgpu_is_far(e))
+        return;
+    part->nfar += (unsigned)n;
+    if (part->nfar && !(LOAD(&dev->far) & bit))
+        __atomic_fetch_or(&dev->far, bit, __ATOMIC_ACQ_REL);
 }
 
 void ompgpu_present_insert(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
-    bool locked = ompgpu_reverse_lock();
-    ompgpu_ranges_insert(&dev->present, &e->range);
+    struct ompgpu_part *part = ompgpu_part_make(dev, e->begin);
+    bool wide = ompgpu_is_wide(e), locked = ompgpu_reverse_lock();
+    ompgpu_ranges_insert(wide ? &dev->wide : &part->present, &e->range);
     ompgpu_reverse_unlock(locked);
     e->listed = true;
-    if (!dev->quick || dev->present.count > (size_t)4 << dev->quick->bits)
-        grow(dev);
-    if (dev->quick) {
-        note(dev->quick, e->begin, e);
-        note_first(dev->quick, e);
+    if (!wide)
+        count_far(dev, part, e, 1);
+    if (!part->quick || part->present.count + dev->wide.count > (size_t)4 << part->quick->bits)
+        grow(part);
+    if (part->quick) {
+        note(part->quick, e->begin, e);
+        note_first(part->quick, e);
     }
 }
 
@@ -327,35 +403,48 @@ static void forget(struct ompgpu_quick *q, const struct ompgpu_entry *e)
 
 void ompgpu_present_remove(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
-    if (dev->quick) {
-        forget(dev->quick, e);
-        forget_first(dev->quick, e);
+    struct ompgpu_part *part = ompgpu_part_at(dev, e->begin);
+    bool wide = ompgpu_is_wide(e);
+    if (part->quick) {
+        forget(part->quick, e);
+        forget_first(part->quick, e);
     }
     bool locked = ompgpu_reverse_lock();
-    ompgpu_ranges_remove(&dev->present, &e->range);
+    ompgpu_ranges_remove(wide ? &dev->wide : &part->present, &e->range);
     ompgpu_reverse_unlock(locked);
     e->listed = false;
+    if (!wide)
+        count_far(dev, part, e, -1);
 }
 
-void ompgpu_entries_close(struct ompgpu_device *dev)
+static void close_part(struct ompgpu_part *part)
 {
-    dev->spare = NULL;
-    for (struct ompgpu_block *b; (b = dev->blocks);) {
-        dev->blocks = b->next;
+    part->spare = NULL;
+    for (struct ompgpu_block *b; (b = part->blocks);) {
+        part->blocks = b->next;
         ompgpu_xfree(b);
     }
-    for (struct ompgpu_quick *q; (q = dev->quick);) {
-        dev->quick = q->older;
+    for (struct ompgpu_quick *q; (q = part->quick);) {
+        part->quick = q->older;
         ompgpu_xfree(q->memory);
     }
 }
 
+void ompgpu_entries_close(struct ompgpu_device *dev)
+{
+    for (unsigned i = 0; i < OMPGPU_PARTS; i++)
+        close_part(&dev->parts[i]);
+}
+
 /* ------------------------------------------------------------------ without the lock */
 /* The mapping of an item, what its count was then, and the address for the kernel. */
-static bool find_item(struct ompgpu_quick *q, const struct ompgpu_map *m, struct ompgpu_held *found,
-                      uintptr_t *address)
+static bool find_item(struct ompgpu_device *dev, const struct ompgpu_map *m,
+                      struct ompgpu_held *found, uintptr_t *address)
 {
     uintptr_t at = (uintptr_t)m->begin;
+    struct ompgpu_quick *q = quick_at(dev, at);
+    if (!q)
+        return false;
     const uint64_t hash = hash_of(at);
     const place *set = set_of(q, hash);
     for (unsigned ways = match(set, hash); ways; ways &= ways - 1) {
@@ -394,8 +483,8 @@ static bool hold(struct ompgpu_thread *t, const struct ompgpu_held *found, signe
     return life_of(t->held[k].count) == life_of(found->count);
 }
 
-static bool enter_item(struct ompgpu_thread *t, struct ompgpu_quick *q, const struct ompgpu_map *m,
-                       signed char *by, uintptr_t *address)
+static bool enter_item(struct ompgpu_thread *t, struct ompgpu_device *dev,
+                       const struct ompgpu_map *m, signed char *by, uintptr_t *address)
 {
     const unsigned never = OMPGPU_MAP_ALWAYS | OMPGPU_MAP_BLOCK | OMPGPU_MAP_ATTACH |
                            OMPGPU_MAP_SELF | OMPGPU_MAP_HOLD | OMPGPU_MAP_POINTER;
@@ -403,7 +492,7 @@ static bool enter_item(struct ompgpu_thread *t, struct ompgpu_quick *q, const st
     *by = -1;
     if (m->flags & OMPGPU_MAP_PRIVATE_COPY)
         return true;
-    if ((m->flags & never) || !find_item(q, m, &found, address))
+    if ((m->flags & never) || !find_item(dev, m, &found, address))
         return false;
     if (m->flags & OMPGPU_MAP_LOOKUP)
         return has_used(m, found.entry);
@@ -477,13 +566,12 @@ bool ompgpu_present_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
                           const struct ompgpu_map *maps, unsigned n, uintptr_t *addresses)
 {
     struct ompgpu_thread *t = ompgpu_self_;
-    struct ompgpu_quick *q = LOAD(&dev->quick);
     unsigned k = 0;
-    if (!q || n > OMPGPU_QUICK_ITEMS || ompgpu_watched() || LOAD(&dev->unsynced))
+    if (n > OMPGPU_QUICK_ITEMS || ompgpu_watched() || LOAD(&dev->unsynced))
         return false;
     t->nheld = 0;
     for (unsigned i = 0; i < n; i++)
-        if (!enter_item(t, q, &maps[i], &t->held_by[i], &addresses[i]))
+        if (!enter_item(t, dev, &maps[i], &t->held_by[i], &addresses[i]))
             return false;
     while (k < t->nheld && count_up(&t->held[k]))
         k++;

@@ -112,7 +112,7 @@ void __ompgpu_register(struct ompgpu_unit *unit)
 /* Under ompgpu_start_lock. */
 static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_device *dev)
 {
-    pthread_mutex_lock(&dev->lock);
+    unsigned held = ompgpu_tables_lock(dev);
     for (unsigned i = 0; i < unit->nvars; i++) {
         struct ompgpu_entry *e = ompgpu_present_find(dev, (uintptr_t)unit->vars[i].address, 1);
         if (e && e->owner == unit) {
@@ -126,7 +126,7 @@ static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_devic
             ompgpu_xfree(l);
         } else
             at = &l->next;
-    pthread_mutex_unlock(&dev->lock);
+    ompgpu_tables_unlock(dev, held);
 }
 
 /* Under ompgpu_start_lock. */
@@ -237,7 +237,7 @@ static int add_link(struct ompgpu_device *dev, const struct ompgpu_unit *unit,
     if (!l)
         return -1;
     *l = (struct ompgpu_link){ NULL, v, unit, pointer };
-    pthread_mutex_lock(&dev->lock);
+    unsigned held = ompgpu_tables_lock(dev);
     l->next = dev->links, dev->links = l;
     struct ompgpu_entry *e = ompgpu_present_find(dev, (uintptr_t)v->address, v->size);
     uintptr_t host = (uintptr_t)v->address, address = host;
@@ -246,7 +246,7 @@ static int add_link(struct ompgpu_device *dev, const struct ompgpu_unit *unit,
     int bad = e || ompgpu_unified()
                   ? dev->plugin->to_device(dev->ordinal, pointer, &address, sizeof address)
                   : 0;
-    pthread_mutex_unlock(&dev->lock);
+    ompgpu_tables_unlock(dev, held);
     return bad;
 }
 
@@ -259,11 +259,11 @@ static int add_variable(struct ompgpu_device *dev, const struct ompgpu_unit *uni
         return -1;
     e->owner = unit;
     e->name = v->name, e->file = unit->file;
-    pthread_mutex_lock(&dev->lock);
+    unsigned held = ompgpu_tables_lock(dev);
     struct ompgpu_entry *old = ompgpu_present_find(dev, e->begin, v->size);
     if (!old)
         ompgpu_present_insert(dev, e);
-    pthread_mutex_unlock(&dev->lock);
+    ompgpu_tables_unlock(dev, held);
     if (!old)
         return 0;
     ompgpu_entry_free(dev, e);

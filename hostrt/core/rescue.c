@@ -64,13 +64,15 @@ static void become_host(struct ompgpu_device *dev, struct rescue *r)
 }
 
 /* ------------------------------------------------------------------ all mappings */
-/* Calls visit() for each entry below; false stops it. */
-static bool visit_entries(struct ompgpu_range *range, bool (*visit)(struct ompgpu_entry *, void *),
+/* Calls visit() for each; false stops it. */
+static bool visit_entries(struct ompgpu_device *dev, bool (*visit)(struct ompgpu_entry *, void *),
                           void *argument)
 {
-    return !range || (visit_entries(range->left, visit, argument) &&
-                      visit((struct ompgpu_entry *)range, argument) &&
-                      visit_entries(range->right, visit, argument));
+    for (struct ompgpu_entry *e = ompgpu_present_next(dev, 0); e;
+         e = ompgpu_present_next(dev, e->end))
+        if (!visit(e, argument))
+            return false;
+    return true;
 }
 
 static bool note_addresses(struct ompgpu_entry *e, void *argument)
@@ -156,14 +158,14 @@ int ompgpu_rescue(struct ompgpu_device *dev, const struct ompgpu_where *where)
         return -1;
     struct move move = { dev, r, where };
     r->lowest = UINTPTR_MAX;
-    visit_entries(dev->present.root, note_addresses, r);
-    if (!visit_entries(dev->present.root, get_shadow, NULL)) {
-        visit_entries(dev->present.root, drop_shadow, NULL);
+    visit_entries(dev, note_addresses, r);
+    if (!visit_entries(dev, get_shadow, NULL)) {
+        visit_entries(dev, drop_shadow, NULL);
         ompgpu_xfree(r);
         ompgpu_plugin_error("no host memory to take the device's data");
         return -1;
     }
-    visit_entries(dev->present.root, move_entry, &move);
+    visit_entries(dev, move_entry, &move);
     ompgpu_threads_drop(dev);
     become_host(dev, r);
     ompgpu_say(where, "warning", "device %d is given up: the host runs its regions", dev->number);
@@ -224,12 +226,12 @@ static bool find_address(struct ompgpu_entry *e, void *argument)
     return !a->found;
 }
 
-static bool is_of_device(const struct ompgpu_device *dev, uintptr_t value)
+static bool is_of_device(struct ompgpu_device *dev, uintptr_t value)
 {
     const struct rescue *r = dev->rescue;
     struct address a = { value, value >= r->lowest && value < r->highest };
     if (!a.found)
-        visit_entries(dev->present.root, find_address, &a);
+        visit_entries(dev, find_address, &a);
     return a.found;
 }
 
@@ -237,7 +239,7 @@ static const char *wrong_with(struct ompgpu_device *dev, const struct ompgpu_par
                               unsigned nparams)
 {
     struct ompgpu_entry *lost = NULL;
-    visit_entries(dev->present.root, find_lost, &lost);
+    visit_entries(dev, find_lost, &lost);
     if (lost) {
         ompgpu_plugin_error("the value of %s is lost with device %d: end its mapping, or send it "
                             "again whole",
@@ -260,14 +262,14 @@ void ompgpu_rescued_begin(struct ompgpu_device *dev, const struct ompgpu_where *
         memcpy(visit.maps, maps, nmaps * sizeof *maps);
     if (!visit.maps || ompgpu_data_enter(dev, &visit.where, visit.maps, nmaps, NULL, NULL))
         ompgpu_fatal(&visit.where, "%s", ompgpu_plugin_message());
-    pthread_mutex_lock(&dev->lock);
+    unsigned held = ompgpu_tables_lock(dev);
     const char *wrong = wrong_with(dev, params, nparams);
     if (!wrong) {
         /* others wait for the end */
         __atomic_store_n(&dev->unsynced, ompgpu_self(), __ATOMIC_RELEASE);
-        visit_entries(dev->present.root, swap_entry, NULL);
+        visit_entries(dev, swap_entry, NULL);
     }
-    pthread_mutex_unlock(&dev->lock);
+    ompgpu_tables_unlock(dev, held);
     if (wrong)
         ompgpu_fatal(where, "%s", wrong);
 }
@@ -278,9 +280,9 @@ void ompgpu_rescued_end(void)
     if (!v.dev)
         return;
     visit.dev = NULL;
-    pthread_mutex_lock(&v.dev->lock);
-    visit_entries(v.dev->present.root, swap_entry, NULL);
-    pthread_mutex_unlock(&v.dev->lock);
+    unsigned held = ompgpu_tables_lock(v.dev);
+    visit_entries(v.dev, swap_entry, NULL);
+    ompgpu_tables_unlock(v.dev, held);
     if (ompgpu_data_exit(v.dev, &v.where, v.maps, v.nmaps, OMPGPU_LEAVE_REGION, NULL))
         ompgpu_fatal(&v.where, "%s", ompgpu_plugin_message());
     ompgpu_xfree(v.maps);

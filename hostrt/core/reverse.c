@@ -68,16 +68,15 @@ static void run_function(unsigned long long key, void **objects)
 
 /* ------------------------------------------------------------------ items */
 /* What is mapped there on the device: the host's address; NULL: nothing is. */
-static void *find_object(const struct ompgpu_range *r, uintptr_t device, size_t size)
+static void *find_object(struct ompgpu_device *dev, uintptr_t device, size_t size)
 {
-    if (!r)
-        return NULL;
-    const struct ompgpu_entry *e = (const struct ompgpu_entry *)r;
-    uintptr_t at = device - e->device;
-    if (device >= e->device && at < r->end - r->begin && size <= r->end - r->begin - at)
-        return (void *)(r->begin + at);
-    void *left = find_object(r->left, device, size);
-    return left ? left : find_object(r->right, device, size);
+    for (const struct ompgpu_entry *e = ompgpu_present_next(dev, 0); e;
+         e = ompgpu_present_next(dev, e->end)) {
+        uintptr_t at = device - e->device;
+        if (device >= e->device && at < e->end - e->begin && size <= e->end - e->begin - at)
+            return (void *)(e->begin + at);
+    }
+    return NULL;
 }
 
 bool ompgpu_reverse_lock(void)
@@ -97,7 +96,7 @@ void ompgpu_reverse_unlock(bool locked)
 static void *mapped_object(struct ompgpu_device *dev, const void *device, size_t size)
 {
     pthread_mutex_lock(&tables);
-    void *object = find_object(dev->present.root, (uintptr_t)device, size);
+    void *object = find_object(dev, (uintptr_t)device, size);
     pthread_mutex_unlock(&tables);
     return object;
 }

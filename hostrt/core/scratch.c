@@ -40,7 +40,7 @@ static struct ompgpu_thread *new_state(void)
     t->addresses = t->few_addresses, t->naddresses = OMPGPU_FEW;
     t->params = t->few_params, t->nparams = OMPGPU_FEW + 2;
     t->next = threads, threads = t;
-    __atomic_add_fetch(&nthreads, 1, __ATOMIC_RELAXED);
+    t->number = __atomic_fetch_add(&nthreads, 1, __ATOMIC_RELAXED);
     return t;
 }
 

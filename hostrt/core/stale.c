@@ -70,8 +70,8 @@ void ompgpu_stale_fetch(const struct ompgpu_device *dev, const struct ompgpu_whe
 
 /* ------------------------------------------------------------------ removed too early */
 /* What the device had changed when its mapping was removed without a copy back, until the range is
- * mapped again: the last of them, guarded by the device's lock.  Only a construct that wanted it
- * back makes a mistake of it. */
+ * mapped again: the last of them, guarded by the whole table's locks.  Only a construct that wanted
+ * it back makes a mistake of it. */
 enum { LOST = 64 };
 static struct lost {
     const struct ompgpu_device *dev; /* NULL: free */

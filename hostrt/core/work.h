@@ -13,6 +13,7 @@ struct work { /* one construct at work */
     uint64_t number;
     struct ompgpu_thread *thread; /* whose region it is; NULL: no region */
     struct ompgpu_task *task;     /* deferred: all goes into its queue; NULL: it is not */
+    unsigned held;                /* of the table; 0: nothing, since the caller holds it all */
     bool wrong;                   /* what failed is the program's mistake */
     struct ompgpu_fill fill;      /* what goes to the device */
     uint64_t counted;             /* bit i: for item i a mapping was counted, up or down */
@@ -26,26 +27,26 @@ static inline uintptr_t device_address(const struct ompgpu_entry *e, uintptr_t h
     return e->device + (host - e->begin);
 }
 
-static inline struct ompgpu_entry *find_extended(struct ompgpu_device *dev, uintptr_t host)
+static inline bool holds_whole(unsigned held) { return !held || (held & OMPGPU_WHOLE); }
+
+static inline struct ompgpu_entry *find_extended(struct ompgpu_device *dev, uintptr_t host,
+                                                 unsigned held)
 {
     struct ompgpu_entry *e = host ? ompgpu_present_find(dev, host, 1) : NULL;
-    return e || !host ? e : (struct ompgpu_entry *)ompgpu_ranges_reach(&dev->present, host);
+    return e || !host ? e : ompgpu_present_reach(dev, host, holds_whole(held));
 }
 
 /* A process that has one thread needs no lock: only that thread could start another one, and it is
- * here.  For a task it is held already. */
-static inline bool lock_tables(struct ompgpu_device *dev, const struct ompgpu_task *task)
+ * here. */
+static inline unsigned lock_tables(struct ompgpu_device *dev)
 {
-    if (__libc_single_threaded || task)
-        return false;
-    pthread_mutex_lock(&dev->lock);
-    return true;
+    return __libc_single_threaded ? 0 : ompgpu_tables_lock(dev);
 }
 
-static inline void unlock_tables(struct ompgpu_device *dev, bool locked)
+static inline void unlock_tables(struct ompgpu_device *dev, unsigned held)
 {
-    if (locked)
-        pthread_mutex_unlock(&dev->lock);
+    if (held)
+        ompgpu_tables_unlock(dev, held);
 }
 
 #define IMPOSSIBLE_SIZE "the size is impossible: is a length negative?"

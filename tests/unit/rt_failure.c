@@ -57,14 +57,14 @@ static struct ompgpu_device *device(void) { return &ompgpu_devices[0]; }
 static bool fails_well(const char *what, long nth, long *armed, bool with_outer)
 {
     set_data();
-    size_t before = ompgpu_devices ? device()->present.count : 0;
+    size_t before = ompgpu_devices ? ompgpu_present_count(device()) : 0;
     *armed = nth;
     bool fatal = FATAL(launch());
     bool met = *armed == 0;
     *armed = 0;
     if (!met && !fatal)
         return false;
-    bool same = data_is(1) && (!ompgpu_devices || device()->present.count == before) && (with_outer ? is_present(x) : !is_present(x));
+    bool same = data_is(1) && (!ompgpu_devices || ompgpu_present_count(device()) == before) && (with_outer ? is_present(x) : !is_present(x));
     if (!fatal && strcmp(what, "free") && strcmp(what, "pick"))
         OK(false, "%s call %ld: no error", what, nth);
     else if (fatal && (strncmp(fatal_text, "ompgpu: app.c:20: error: region work: ", 38) || !strstr(fatal_text, *what == 'm' ? "out of host memory" : what)))

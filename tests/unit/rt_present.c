@@ -132,7 +132,7 @@ static bool agree(struct ompgpu_device *dev, struct ompgpu_entry *const *all, un
 static void first_bytes(void)
 {
     static struct ompgpu_entry *all[PLACES];
-    struct ompgpu_device dev = { .lock = PTHREAD_MUTEX_INITIALIZER, .spare_lock = PTHREAD_MUTEX_INITIALIZER };
+    static struct ompgpu_device dev;
     unsigned n = 0, found;
     bool good = true;
     for (unsigned i = 0; i < 10 * PLACES; i++) {
@@ -160,7 +160,7 @@ static void first_bytes(void)
 
 /* While mappings come and go, each answer is an address of the mapping that was asked for. */
 enum { FEW_PLACES = 300 };
-static struct ompgpu_device changing = { .lock = PTHREAD_MUTEX_INITIALIZER, .spare_lock = PTHREAD_MUTEX_INITIALIZER };
+static struct ompgpu_device changing;
 static int stop; /* atomic */
 static void *asks(void *wrong)
 {

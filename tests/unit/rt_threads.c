@@ -134,7 +134,7 @@ static void all_threads(const char *what, void *(*work)(void *))
         all &= good[i];
     }
     OK(all, "%s", what);
-    OK(ompgpu_devices[0].present.count == 1 && ompgpu_devices[0].unsynced == NULL, "… only the declare target variable stays mapped");
+    OK(ompgpu_present_count(&ompgpu_devices[0]) == 1 && ompgpu_devices[0].unsynced == NULL, "… only the declare target variable stays mapped");
 }
 
 /* ------------------------------------------------------------------ regions that find all of it mapped */
