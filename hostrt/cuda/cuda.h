@@ -32,6 +32,25 @@ struct cuda_block {
     struct cuda_block *next;
     CUdeviceptr address;
     size_t size;
+    struct cuda_used *used; /* where a host thread has noted it, or has done so once; NULL: none */
+    atomic_bool kept;       /* by a host thread: it is free */
+};
+/* Small blocks that one host thread has allocated last, and that it has freed last.  Who takes a
+ * block out, which others may do, exchanges the atomic member. */
+enum { CUDA_CACHED = 8 };
+struct cuda_cache {
+    char apart[OMPGPU_APART];
+    struct cuda_cache *next; /* of the device's */
+    struct cuda_used {
+        _Atomic CUdeviceptr address; /* 0: none */
+        struct cuda_block *block;
+    } used[CUDA_CACHED];
+    struct cuda_kept {
+        _Atomic(struct cuda_block *) block; /* NULL: none */
+        size_t size;
+    } kept[CUDA_CACHED];
+    unsigned turn; /* `used` that is noted next */
+    char apart_too[OMPGPU_APART];
 };
 struct cuda_memory {
     pthread_mutex_t lock;                    /* guards all below */
@@ -40,14 +59,19 @@ struct cuda_memory {
     size_t nlive;                            /* blocks */
     struct cuda_block *first[CUDA_BUCKETS];  /* where `live` begins */
     struct cuda_block *pooled[CUDA_BUCKETS]; /* by size */
+    struct cuda_cache *caches;               /* of all host threads */
     size_t in_use, in_pool, pool_limit;
-    bool exact; /* sizes are not rounded up */
+    bool exact;         /* sizes are not rounded up */
+    bool caches_blocks; /* immutable, as `exact` */
 };
 void ompgpu_cuda_memory_init(struct cuda_memory *, size_t total);
 void ompgpu_cuda_memory_fini(struct cuda_memory *, bool driver_alive);
 /* The context of the device is current. */
-CUresult ompgpu_cuda_memory_alloc(struct cuda_memory *, size_t size, CUdeviceptr *);
-CUresult ompgpu_cuda_memory_free(struct cuda_memory *, CUdeviceptr);
+/* For one host thread; NULL: there is none. */
+struct cuda_cache *ompgpu_cuda_memory_cache(struct cuda_memory *);
+CUresult ompgpu_cuda_memory_alloc(struct cuda_memory *, struct cuda_cache *, size_t size,
+                                  CUdeviceptr *);
+CUresult ompgpu_cuda_memory_free(struct cuda_memory *, struct cuda_cache *, CUdeviceptr);
 
 /* ------------------------------------------------------------------ devices (plugin.c) */
 struct cuda_device {

@@ -24,12 +24,15 @@ static unsigned opened; /* bit per device; the core opens and closes one device 
 static bool forked;     /* this process is a child whose parent has used the driver */
 
 struct cuda_thread { /* of one host thread at a time */
+    char apart[OMPGPU_APART];
     struct cuda_thread *next;
     bool used;      /* threads_lock */
     bool recursive; /* the last kernel may need more stack than it got */
     int current;    /* device whose context is current, or -1 */
     CUstream stream[CUDA_MAX_DEVICES];
     CUevent sleep[CUDA_MAX_DEVICES]; /* for what takes long (OMPGPU_WAIT=auto); NULL: none yet */
+    struct cuda_cache *cache[CUDA_MAX_DEVICES]; /* NULL: none yet */
+    char apart_too[OMPGPU_APART];
 };
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cuda_thread *threads; /* threads_lock */
@@ -344,7 +347,7 @@ static void cuda_close(int ordinal)
             ompgpu_cuda.cuStreamDestroy(t->stream[ordinal]);
         if (alive && t->sleep[ordinal])
             ompgpu_cuda.cuEventDestroy(t->sleep[ordinal]);
-        t->stream[ordinal] = NULL, t->sleep[ordinal] = NULL;
+        t->stream[ordinal] = NULL, t->sleep[ordinal] = NULL, t->cache[ordinal] = NULL;
         t->current = -1;
     }
     opened &= ~(1u << ordinal);
@@ -462,13 +465,22 @@ static int cuda_variable(int ordinal, void *module, const char *name, void **add
 }
 
 /* ------------------------------------------------------------------ memory */
+/* What this host thread keeps; NULL: nothing. */
+static struct cuda_cache *cache_of(int ordinal)
+{
+    struct cuda_cache **c = &self->cache[ordinal];
+    return *c ? *c : (*c = ompgpu_cuda_memory_cache(&devices[ordinal].memory));
+}
+
 static int cuda_alloc(int ordinal, size_t size, void **address)
 {
     CUstream stream;
     CUdeviceptr p = 0;
     if (enter_device(ordinal, &stream) ||
-        ompgpu_cuda_check(ordinal, ompgpu_cuda_memory_alloc(&devices[ordinal].memory, size, &p),
-                          "cuMemAlloc", ": %zu bytes wanted", size))
+        ompgpu_cuda_check(
+            ordinal,
+            ompgpu_cuda_memory_alloc(&devices[ordinal].memory, cache_of(ordinal), size, &p),
+            "cuMemAlloc", ": %zu bytes wanted", size))
         return 1;
     *address = (void *)p;
     return 0;
@@ -480,9 +492,10 @@ static int cuda_free(int ordinal, void *address)
     if (!address)
         return 0;
     return enter_device(ordinal, &stream) ||
-           ompgpu_cuda_check(
-               ordinal, ompgpu_cuda_memory_free(&devices[ordinal].memory, (CUdeviceptr)address),
-               "cuMemFree", ": %p", address);
+           ompgpu_cuda_check(ordinal,
+                             ompgpu_cuda_memory_free(&devices[ordinal].memory, cache_of(ordinal),
+                                                     (CUdeviceptr)address),
+                             "cuMemFree", ": %p", address);
 }
 
 /* Pinned; with unified virtual addressing, which all 64-bit drivers have, the device uses the same

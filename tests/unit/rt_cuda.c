@@ -253,6 +253,55 @@ static void test_pool_limit(void)
     ompgpu_settings.pool = -1;
 }
 
+/* What host threads keep for themselves: a block that one has allocated may be another's to free. */
+enum { BLOCKS = 20, SMALL = 300 };
+static void *free_all(void *blocks)
+{
+    for (unsigned i = 0; i < BLOCKS; i++)
+        if (dev->free(0, ((void **)blocks)[i]))
+            return NULL;
+    return blocks;
+}
+static bool differ(void *const *p, unsigned n)
+{
+    bool all = true;
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < i; k++)
+            all = all && p[i] != p[k];
+    return all;
+}
+static bool free_elsewhere(void **blocks)
+{
+    pthread_t other;
+    void *result = NULL;
+    bool begun = !pthread_create(&other, NULL, free_all, blocks);
+    return begun && !pthread_join(other, &result) && result;
+}
+static void test_kept_by_threads(void)
+{
+    struct ompgpu_device_info info;
+    void *p[2 * BLOCKS];
+    bool good = true;
+    ompgpu_settings.pool = 64 << 20;
+    check(!dev->open(0, &info) && !dev->alloc(0, SMALL, &p[0]) && !dev->free(0, p[0]), "a small block");
+    reset();
+    check(!dev->alloc(0, SMALL, &p[1]) && p[1] == p[0] && !count(NULL) && !dev->free(0, p[1]), "… is used again");
+    check(dev->free(0, p[1]) == 1, "… and freed twice");
+    for (unsigned round = 0; round < 10; round++) {
+        for (unsigned i = 0; i < 2 * BLOCKS; i++)
+            good &= !dev->alloc(0, SMALL, &p[i]);
+        good &= differ(p, 2 * BLOCKS) && free_elsewhere(p);
+        for (unsigned i = 0; i < BLOCKS; i++)
+            good &= !dev->alloc(0, SMALL, &p[i]);
+        good &= differ(p, 2 * BLOCKS) && free_all(p) && free_elsewhere(p + BLOCKS);
+    }
+    check(good, "blocks that another thread frees");
+    check(bytes() && !dev->alloc(0, 62 << 20, p) && !dev->free(0, p[0]), "what threads keep is given back when it is needed");
+    dev->close(0);
+    check(!bytes(), "… and at the end");
+    ompgpu_settings.pool = -1;
+}
+
 /* More blocks than the table of live ones has room for at first: each is found, once. */
 static void test_many_blocks(void)
 {
@@ -360,6 +409,7 @@ int main(int argc, char **argv)
     dev->close(1);
     reset();
     test_pool_limit();
+    test_kept_by_threads();
     test_failures();
     printf("1..%u\n", tests);
     return failures != 0;
