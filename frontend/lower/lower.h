@@ -119,7 +119,12 @@ void lower_data_spread(struct lowering *, struct fe_pragma *);
 void lower_num_teams(struct lowering *, struct fe_pragma *);
 /* Does the choice depend on what is known at run time? */
 bool lower_chooses_late(struct fe *, const struct fe_pragma *);
-/* nest.c: the directives that `apply` wants before generated loops [0, n); NULL: none */
+/* nest.c: the directives that `apply` wants before generated loops [0, n) */
+struct lower_applied {
+    const char *directive; /* NULL: none */
+    unsigned depth;        /* how many loops it is about */
+};
 void lower_read_apply(struct lowering *, struct fe_pragma *, unsigned per_group, unsigned n,
-                      const char **applied);
+                      struct lower_applied *);
+const char *lower_apply(struct fe *, const struct fe_pragma *, const struct lower_applied *);
 #endif

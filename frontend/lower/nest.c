@@ -20,6 +20,8 @@ struct nest {
     struct fe_pragma *p;
     unsigned n, ncounters;
     struct lower_loop loops[OMP_MAX_LOOPS];
+    CXCursor at; /* the body of the last one */
+    struct lower_applied applied[2 * OMP_MAX_LOOPS];
     struct counter counters[2 * OMP_MAX_LOOPS];
     const char *number[OMP_MAX_LOOPS]; /* of the iteration, in terms of the counters */
     const char *guard;                 /* "": always true */
@@ -86,13 +88,41 @@ bool lower_read_loop(struct lowering *l, struct fe_pragma *p, CXCursor at, struc
     return true;
 }
 
-static bool read_loops(struct nest *x)
+/* The bounds of the last loop use no other's variable, which is set only in the new loops. */
+static bool is_rectangular(const struct nest *x)
 {
-    CXCursor at = x->p->stmt;
-    for (unsigned i = 0; i < x->n; i++)
-        if (!x->p->found || !lower_read_loop(x->l, x->p, at, &x->loops[i], &at))
+    struct fe *fe = x->l->fe;
+    const struct omp_loop *loop = &x->loops[x->n].loop;
+    const struct omp_extent parts[] = { loop->lb.extent, loop->ub.extent, loop->step.extent };
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+        FE_EACH(ref, fe->refs, parts[i])
+            for (unsigned k = 0; k < x->n; k++)
+                if (ref->var == x->loops[k].loop.iv) {
+                    fe_error(fe, ref->offset,
+                             "'#pragma omp %s' needs a rectangular loop nest: '%s' changes in a "
+                             "loop outside",
+                             x->p->c->spelling, ref->var->name);
+                    return false;
+                }
+    return true;
+}
+
+/* One more, in the others. */
+static bool read_loop(struct nest *x)
+{
+    if (!x->p->found || !lower_read_loop(x->l, x->p, x->at, &x->loops[x->n], &x->at) ||
+        !is_rectangular(x))
+        return false;
+    x->body = x->loops[x->n++].loop.body;
+    return true;
+}
+
+static bool read_loops(struct nest *x, unsigned n)
+{
+    x->at = x->p->stmt;
+    while (x->n < n)
+        if (!read_loop(x))
             return false;
-    x->body = x->loops[x->n - 1].loop.body;
     return true;
 }
 
@@ -135,9 +165,37 @@ static unsigned first_of_group(const struct fe *fe, const struct fe_pragma *p,
     return 0;
 }
 
+/* The expressions of the argument of a clause among the tokens [k, stop); their number. */
+static unsigned read_sizes(struct lowering *l, const struct fe_pragma *p, enum omp_clause_kind kind,
+                           unsigned k, unsigned stop, const char **sizes)
+{
+    struct lower_argument a;
+    unsigned n = 0;
+    if (!lower_find(l->fe, p, kind, k, &a) || a.at >= stop)
+        return 0;
+    for (unsigned t = a.begin, end; t < a.end && n < OMP_MAX_LOOPS; t = end + 1) {
+        end = fe_find_top(l->fe, p, t, a.end, ",");
+        sizes[n++] = lower_tokens(l->fe, p, t, end);
+    }
+    return n;
+}
+
+/* The loops that the directive at token k is about. */
+static unsigned depth_at(struct lowering *l, const struct fe_pragma *p, unsigned k, unsigned stop)
+{
+    const char *sizes[OMP_MAX_LOOPS];
+    unsigned words, n;
+    enum omp_directive directive = fe_directive_at(l->fe, p, k, &words);
+    bool interchange = directive == OMPDIR_INTERCHANGE;
+    if (!interchange && directive != OMPDIR_TILE && directive != OMPDIR_STRIPE)
+        return 1;
+    n = read_sizes(l, p, interchange ? OMPC_PERMUTATION : OMPC_SIZES, k, stop, sizes);
+    return n ? n : 2;
+}
+
 /* word(indices): directives, one for each index, or for each loop of the group from the first */
 static void read_applied(struct lowering *l, struct fe_pragma *p, const struct lower_argument *a,
-                         unsigned per_group, unsigned n, const char **applied)
+                         unsigned per_group, unsigned n, struct lower_applied *applied)
 {
     struct fe *fe = l->fe;
     unsigned colon = fe_find_top(fe, p, a->begin, a->end, ":"), k = a->begin, first = 0, index = 0;
@@ -156,13 +214,14 @@ static void read_applied(struct lowering *l, struct fe_pragma *p, const struct l
             next = comma + 1;
         }
         if (first + index < n)
-            applied[first + index] = lower_tokens(fe, p, k, end);
+            applied[first + index] =
+                (struct lower_applied){ lower_tokens(fe, p, k, end), depth_at(l, p, k, end) };
         index++;
     }
 }
 
 void lower_read_apply(struct lowering *l, struct fe_pragma *p, unsigned per_group, unsigned n,
-                      const char **applied)
+                      struct lower_applied *applied)
 {
     struct lower_argument a;
     for (unsigned k = p->clauses_at; lower_find(l->fe, p, OMPC_APPLY, k, &a);
@@ -170,20 +229,41 @@ void lower_read_apply(struct lowering *l, struct fe_pragma *p, unsigned per_grou
         read_applied(l, p, &a, per_group, n, applied);
 }
 
+const char *lower_apply(struct fe *fe, const struct fe_pragma *p, const struct lower_applied *a)
+{
+    const char *directive = a->directive;
+    return directive ? lower_line(fe, arena_printf(fe->a, "omp %s", directive), p->extent.begin)
+                     : "";
+}
+
+/* What is applied to the innermost generated loops may be about loops of the user's in them, too:
+ * those become loops of the nest. */
+static bool add_inner_loops(struct nest *x)
+{
+    unsigned generated = x->ncounters, depth = generated;
+    lower_read_apply(x->l, x->p, x->n, generated, x->applied);
+    for (unsigned i = 0; i < generated; i++)
+        if (i + x->applied[i].depth > depth)
+            depth = i + x->applied[i].depth;
+    for (; generated < depth && x->n < OMP_MAX_LOOPS; generated++) {
+        struct lower_loop *of = &x->loops[x->n];
+        if (!read_loop(x))
+            return false;
+        x->number[x->n - 1] = add_counter(x, of, of->trip);
+    }
+    return true;
+}
+
 /* ------------------------------------------------------------------ the new text */
 static const char *loop_headers(struct nest *x)
 {
     struct fe *fe = x->l->fe;
-    const char *applied[2 * OMP_MAX_LOOPS] = { NULL }, *text = "";
-    lower_read_apply(x->l, x->p, x->n, x->ncounters, applied);
+    const char *text = "";
     for (unsigned i = 0; i < x->ncounters; i++) {
         const struct counter *c = &x->counters[i];
-        if (applied[i])
-            text = arena_printf(
-                fe->a, "%s%s", text,
-                lower_line(fe, arena_printf(fe->a, "omp %s", applied[i]), x->p->extent.begin));
-        text = arena_printf(fe->a, "%s for (%s %s = 0; %s < %s; %s++)", text, c->type, c->name,
-                            c->name, c->count, c->name);
+        text = arena_printf(fe->a, "%s%s for (%s %s = 0; %s < %s; %s++)", text,
+                            lower_apply(fe, x->p, &x->applied[i]), c->type, c->name, c->name,
+                            c->count, c->name);
     }
     return text;
 }
@@ -202,21 +282,6 @@ static void write_nest(struct nest *x)
 }
 
 /* ------------------------------------------------------------------ one function a directive */
-/* The expressions of a clause's argument; their number. */
-static unsigned read_sizes(struct lowering *l, const struct fe_pragma *p, enum omp_clause_kind kind,
-                           const char **sizes)
-{
-    struct lower_argument a;
-    unsigned n = 0;
-    if (!lower_find(l->fe, p, kind, p->clauses_at, &a))
-        return 0;
-    for (unsigned k = a.begin, end; k < a.end && n < OMP_MAX_LOOPS; k = end + 1) {
-        end = fe_find_top(l->fe, p, k, a.end, ",");
-        sizes[n++] = lower_tokens(l->fe, p, k, end);
-    }
-    return n;
-}
-
 /* Blocks of iterations: the loops over the blocks, and those in a block.  tile has those over the
  * blocks outside, stripe those over the places in a block. */
 static void make_blocks(struct nest *x, const char **sizes, bool blocks_outside)
@@ -268,21 +333,22 @@ static void make_interchange(struct nest *x)
 
 void lower_nest(struct lowering *l, struct fe_pragma *p)
 {
-    struct nest x = { .l = l, .p = p, .n = 1, .guard = "" };
+    struct nest x = { .l = l, .p = p, .guard = "" };
     const char *sizes[OMP_MAX_LOOPS];
     bool interchange = p->c->directive == OMPDIR_INTERCHANGE;
-    unsigned n = read_sizes(l, p, interchange ? OMPC_PERMUTATION : OMPC_SIZES, sizes);
-    if (p->c->directive != OMPDIR_REVERSE)
-        x.n = n ? n : 2;
-    if (!read_loops(&x))
+    bool reverse = p->c->directive == OMPDIR_REVERSE;
+    unsigned n = read_sizes(l, p, interchange ? OMPC_PERMUTATION : OMPC_SIZES, p->clauses_at,
+                            p->ntokens, sizes);
+    if (!read_loops(&x, reverse ? 1 : n ? n : 2))
         return;
-    if (p->c->directive == OMPDIR_REVERSE)
+    if (reverse)
         make_reverse(&x);
     else if (interchange)
         make_interchange(&x);
     else if (n)
         make_blocks(&x, sizes, p->c->directive == OMPDIR_TILE);
-    write_nest(&x);
+    if (add_inner_loops(&x))
+        write_nest(&x);
 }
 
 /* It stands between another directive and the loop: that wants the loop itself. */
@@ -294,7 +360,7 @@ static bool is_wanted(const struct fe *fe, const struct fe_pragma *p)
 /* Without a factor, or in full, it is a hint. */
 void lower_unroll(struct lowering *l, struct fe_pragma *p)
 {
-    struct nest x = { .l = l, .p = p, .n = 1, .guard = "" };
+    struct nest x = { .l = l, .p = p, .guard = "" };
     struct lower_argument a;
     const char *sizes[OMP_MAX_LOOPS];
     if (!lower_find(l->fe, p, OMPC_PARTIAL, p->clauses_at, &a) || a.begin == a.at + 1) {
@@ -305,8 +371,9 @@ void lower_unroll(struct lowering *l, struct fe_pragma *p)
                                         : lower_line(l->fe, hint, p->extent.end));
         return;
     }
-    if (read_sizes(l, p, OMPC_PARTIAL, sizes) != 1 || !read_loops(&x))
+    if (read_sizes(l, p, OMPC_PARTIAL, p->clauses_at, p->ntokens, sizes) != 1 || !read_loops(&x, 1))
         return;
     make_blocks(&x, sizes, true);
-    write_nest(&x);
+    if (add_inner_loops(&x))
+        write_nest(&x);
 }

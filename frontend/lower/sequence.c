@@ -32,7 +32,7 @@ static const char *fused(struct lowering *l, struct fe_pragma *p, const struct l
 {
     struct fe *fe = l->fe;
     const char *k = lower_name(l, "k"), *bodies = "", *most = loops[0].trip, *type = loops[0].type;
-    const char *applied = NULL;
+    struct lower_applied applied = { 0 };
     for (unsigned i = 0; i < n; i++) {
         if (i)
             most = arena_printf(fe->a, "((%s) > (%s) ? (%s) : (%s))", most, loops[i].trip, most,
@@ -44,10 +44,8 @@ static const char *fused(struct lowering *l, struct fe_pragma *p, const struct l
                               lower_text(fe, loops[i].loop.body));
     }
     lower_read_apply(l, p, 0, 1, &applied);
-    const char *line =
-        applied ? lower_line(fe, arena_printf(fe->a, "omp %s", applied), p->extent.begin) : "";
-    return arena_printf(fe->a, "%s for (%s %s = 0; %s < %s; %s++) {%s }", line, type, k, k, most, k,
-                        bodies);
+    return arena_printf(fe->a, "%s for (%s %s = 0; %s < %s; %s++) {%s }",
+                        lower_apply(fe, p, &applied), type, k, k, most, k, bodies);
 }
 
 void lower_fuse(struct lowering *l, struct fe_pragma *p)
@@ -107,20 +105,17 @@ void lower_split(struct lowering *l, struct fe_pragma *p)
     struct fe *fe = l->fe;
     struct lower_loop x;
     CXCursor body;
-    const char *counts[MOST_PARTS], *applied[MOST_PARTS] = { NULL }, *text = "", *before = "0";
+    const char *counts[MOST_PARTS], *text = "", *before = "0";
+    struct lower_applied applied[MOST_PARTS] = { 0 };
     if (!p->found || !lower_read_loop(l, p, p->stmt, &x, &body))
         return;
     unsigned n = read_counts(l, p, &x, counts);
     lower_read_apply(l, p, 0, n, applied);
     for (unsigned i = 0; i < n; i++) {
         const char *k = lower_name(l, "k"), *at = arena_printf(fe->a, "%s + %s", before, k);
-        if (applied[i])
-            text = arena_printf(
-                fe->a, "%s%s", text,
-                lower_line(fe, arena_printf(fe->a, "omp %s", applied[i]), p->extent.begin));
-        text = arena_printf(fe->a, "%s for (%s %s = 0; %s < %s; %s++) if (%s < %s) { %s {%s} }",
-                            text, x.type, k, k, counts[i], k, at, x.trip,
-                            lower_variable(fe, &x, at), lower_text(fe, x.loop.body));
+        text = arena_printf(fe->a, "%s%s for (%s %s = 0; %s < %s; %s++) if (%s < %s) { %s {%s} }",
+                            text, lower_apply(fe, p, &applied[i]), x.type, k, k, counts[i], k, at,
+                            x.trip, lower_variable(fe, &x, at), lower_text(fe, x.loop.body));
         before = arena_printf(fe->a, "%s + %s", before, counts[i]);
     }
     lower_replace(l, lower_statement(fe, p), arena_printf(fe->a, "{ %s }", text));

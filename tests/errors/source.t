@@ -24,6 +24,17 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 x = a+unknown; }
 C
+triangle() { bad "a triangle: $1" t.c:5:25 "$2" <<C
+int main(void) { int i, j, a[9][9] = { 0 };
+#pragma omp target map(a)
+#pragma omp $1
+for (i = 0; i < 9; i++)
+    for (j = 0; j < 2 * i + 1; j++) a[i][j] = 1; }
+C
+}
+triangle 'tile sizes(2, 2)' "invariant"
+triangle interchange "invariant"
+triangle 'tile sizes(2) apply(intratile: interchange)' "rectangular|'i'"
 bad "inline assembly" t.c:3:3 "inline assembly" <<'C'
 int main(void) { int x = 0;
 #pragma omp target map(x)

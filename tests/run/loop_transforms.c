@@ -55,6 +55,33 @@ static void orders(void)
     IS(10, 1, 9, 8, 0, 1, 10, 20, 11, 21, 0, 2, 1, 3, 4, 4, 2, 3, 0, 1, 3, 2, 1, 0);
 }
 
+/* What is applied to the innermost of the generated loops goes on with the loops in it. */
+static void deep(void)
+{
+    static int a[7][5][3];
+    int n = 0, order[12] = { 0 };
+#pragma omp target map(tofrom: n, order, a)
+    {
+#pragma omp tile sizes(2) apply(intratile: interchange)
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 3; j++) order[n++] = 10 * i + j;
+#pragma omp tile sizes(4, 4) apply(grid: interchange, nothing) apply(intratile: nothing, interchange)
+        for (int i = 0; i < 7; i++)
+            for (int j = 0; j < 5; j++)
+                for (int k = 0; k < 3; k++) a[i][j][k] += i + j * k;
+#pragma omp parallel for
+#pragma omp unroll partial(2) apply(tile sizes(1, 2, 2))
+        for (int i = 0; i < 7; i++)
+            for (int j = 0; j < 5; j++)
+                for (int k = 0; k < 3; k++) a[i][j][k] += 100;
+    }
+    static const int want[] = { 0, 10, 1, 11, 2, 12, 20, 30, 21, 31, 22, 32 };
+    for (int i = 0; i < 12; i++) CHECK_EQ(order[i], want[i]);
+    for (int i = 0; i < 7; i++)
+        for (int j = 0; j < 5; j++)
+            for (int k = 0; k < 3; k++) CHECK_EQ(a[i][j][k], i + j * k + 100);
+}
+
 static void shared_out(void)
 {
     static int a[N][M], b[N], c[N];
@@ -90,6 +117,7 @@ static void shared_out(void)
 int main(void)
 {
     orders();
+    deep();
     shared_out();
     return RESULT;
 }
