@@ -272,8 +272,9 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--report");
     if (j->opt->remarks)
         WORDS_ADD(&p->argv, "--remarks");
-    if (j->opt->debug || j->opt->report || drv_warns(j->opt, WARN_GENERIC) || j->opt->mode ||
-        j->check)
+    /* not where a person reads the text: messages as the program runs name lines without -g, too */
+    if (j->opt->emit == EMIT_NONE || j->opt->debug || j->opt->report ||
+        drv_warns(j->opt, WARN_GENERIC) || j->opt->mode || j->check)
         WORDS_ADD(&p->argv, "--exact-lines");
     if (j->opt->emit == EMIT_TREE)
         WORDS_ADD(&p->argv, "--tree", drv_job_file(j, "tree"));

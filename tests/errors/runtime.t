@@ -341,6 +341,35 @@ for level in 0 2; do
         dies "emu: host memory, $way at -O$level" "host $way" "${rest%% *}" "memory access|memory of the host|${rest#* }|map(p[0:n])|nearest mapping|host.c:"
     done
 done
+cat >accesses.c <<'C'
+#include "common.h"
+int main(int n, char **args)
+{
+    BEGIN;
+    int *p = malloc(400), at = n > 1 ? args[1][0] - '0' : 0, found = 0;
+    #pragma omp target teams distribute parallel for map(tofrom: found) firstprivate(at)
+    for (int i = 0; i < 10; i++) {
+        #pragma omp atomic
+        *(at == 1 ? p : &found) += 2;
+
+        #pragma omp atomic capture
+        { found = *(at == 2 ? p : &found); *(at == 2 ? p : &found) = 3; }
+    }
+    #pragma omp target teams map(tofrom: found) firstprivate(at) reduction(+: found)
+    #pragma omp distribute parallel for \
+            reduction(+: found)
+    for (int i = 0; i < 10; i++)
+        found +=
+            at == 3 ? *p : 1;
+    return 0;
+}
+C
+for level in 1 2; do # without -g
+    check "accesses.c compiles" "$CC" $CC_BOTH -O$level accesses.c -o accesses
+    dies "emu: host memory in an atomic update at -O$level" "accesses 1" 6 "at line 9"
+    dies "emu: host memory in an atomic capture at -O$level" "accesses 2" 6 "at line 12"
+    dies "emu: host memory in a reduction's loop at -O$level" "accesses 3" 14 "at line 19"
+done
 dies "emu: far from a mapping" "host n" 11 "memory access|at line 18|team 0, thread 0|nearest mapping"
 dies "emu: one of several threads that run at once" gather 7 "memory access|at line 10|team 6, thread 9|nearest mapping|y"
 dies "emu: free twice" "host m" 11 "not a live device memory block"

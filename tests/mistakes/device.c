@@ -87,8 +87,8 @@ static void atomic_update(void)
 #pragma omp target map(tofrom: count)
     {
         int *p = &count;
-#pragma omp atomic /* atomic_update */
-        p[at]++;
+#pragma omp atomic
+        p[at]++; /* atomic_update */
     }
 }
 

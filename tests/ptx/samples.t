@@ -37,7 +37,7 @@ int main(void)
         if (i % 32 == 5)
             for (int k = 0; k < 1000; k++) n = n * 7 + i;  /* line 17: one lane of a warp */
         #pragma omp atomic
-        bins[n == 0]++;                                    /* line 18 (the pragma): all at one address */
+        bins[n == 0]++;                                    /* line 19: all at one address */
     }
     return printf("%g %d\n", a[3][4], bins[0] + bins[1]) < 0 || a[3][4] != 7 || bins[0] + bins[1] != N;
 }
@@ -51,7 +51,7 @@ check "a program with strided stores" "$CC" --gpu-arch=sm_75 -O2 -g columns.c -o
 check "OMPGPU_PTX_PROFILE=1 prints a table" sh -c "OMPGPU_PTX_PROFILE=1 ./prog 2>profile"
 check "... with a line for each kernel" has profile '^main_7 ' '^main_10 ' '^main_13 '
 check "... what the strided line costs, and why" has profile 'columns.c:9: 32.0 sectors a request.*256 x 4 bytes'
-check "... the atomic updates at one address, the idle lanes" has profile 'columns.c:18: .*atomic' 'columns.c:17: .*of 32 lanes'
+check "... the atomic updates at one address, the idle lanes" has profile 'columns.c:19: .*atomic' 'columns.c:17: .*of 32 lanes'
 check "... and nothing of the neighbours" lacks profile 'columns.c:12'
 check "OMPGPU_PTX_PROFILE=FILE writes JSON" sh -c "OMPGPU_PTX_PROFILE=p.json ./prog"
 if perl -MJSON::PP -e 1 2>/dev/null; then
@@ -61,7 +61,7 @@ if perl -MJSON::PP -e 1 2>/dev/null; then
 line("main_7", 9)->{stores}{sectors} == 256 * 256 && line("main_7", 9)->{stores}{bytes_needed} == 256 * 256 * 4
 line("main_7", 9)->{stores}{stride} == 1024 && line("main_7", 9)->{stores}{requests} == 256 * 8
 line("main_10", 12)->{loads}{sectors} == 256 * 256 * 4 / 32 && line("main_10", 12)->{loads}{stride} == 4
-line("main_13", 18)->{atomics} == 256 && line("main_13", 18)->{atomics_that_met} >= 8 * 30
+line("main_13", 19)->{atomics} == 256 && line("main_13", 19)->{atomics_that_met} >= 8 * 30
 $k{main_13}{divergent_branches} >= 8 && line("main_13", 17)->{average_active_lanes} < 2
 $k{main_7}{launches}[0]{grid}[0] * $k{main_7}{launches}[0]{block}[0] == $k{main_7}{threads}
 $k{main_7}{launches}[0]{thread_instructions} == $k{main_7}{thread_instructions}

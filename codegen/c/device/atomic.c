@@ -234,6 +234,7 @@ void cg_atomic(struct cg *cg, const struct omp_construct *c)
     struct atomic k = { a, order_of(cg->unit, c),
                         plain ? cg_strf(cg, "__ompgpu_a%u", (unsigned)n) : NULL,
                         cg_type(cg, a->x_type, "", CG_UNQUALIFIED), NULL };
+    cg->place = fe_place(cg->unit, a->x.begin); /* of the access, for messages */
     cg_line(cg, "%s *@x = (%s *)&(%s), @old, @new;", k.type, k.type, cg_expr(cg, a->x));
     if (!cg_empty(a->expr)) {
         const char *e = cg_expr(cg, a->expr);
