@@ -8,7 +8,10 @@
  *     [[omp::sequence(directive(target), directive(parallel))]]      two such lines
  *
  * They become the lines that they stand for before anything else looks at the text, the others of
- * an attribute list stay.  Markers and spaces keep every token at its place. */
+ * an attribute list stay.  Markers and spaces keep every token at its place.
+ *
+ * What `omp::decl(threadprivate)` declares is known only when the declaration has been read: it is
+ * an error, since clang takes it for an unknown attribute and goes on. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +21,7 @@ struct expansion {
     struct fe_pragma list; /* its tokens: from the first bracket to the end of the attributes */
     FILE *out;
     unsigned written; /* of the text */
+    int errors;
 };
 
 /* ------------------------------------------------------------------ tokens */
@@ -103,6 +107,15 @@ static bool expand(struct expansion *x, unsigned b, unsigned e, bool scoped)
         put_line(x, open + 1, fe_closing(x->fe, &x->list, open));
         return true;
     }
+    if (is_directive(x, b, true, "decl", &open)) {
+        unsigned close = fe_closing(x->fe, &x->list, open);
+        fe_report(x->fe->u, fe_place(x->fe->u, x->list.tokens[b].begin), DIAG_ERROR,
+                  "'omp::decl' is not supported; write '#pragma omp %s' with the declared names",
+                  fe_text(x->fe, (struct omp_extent){ x->list.tokens[open + 1].begin,
+                                                      x->list.tokens[close - 1].end }));
+        x->errors++;
+        return true;
+    }
     if (!is_directive(x, b, scoped, "sequence", &open))
         return false;
     e = fe_closing(x->fe, &x->list, open);
@@ -156,11 +169,12 @@ static void expand_all(struct expansion *x)
     put_text(x, x->written, (unsigned)u->length);
 }
 
-char *fe_expand_attributes(const char *path, char *text, size_t *length)
+char *fe_expand_attributes(const char *path, char *text, size_t *length, int *errors)
 {
     char *written = NULL;
     struct expansion x = { 0 };
-    if (!memmem(text, *length, "directive", 9))
+    *errors = 0;
+    if (!memmem(text, *length, "directive", 9) && !memmem(text, *length, "decl", 4))
         return text;
     struct arena *a = arena_new();
     x.fe = arena_alloc(a, sizeof *x.fe);
@@ -174,6 +188,9 @@ char *fe_expand_attributes(const char *path, char *text, size_t *length)
         fclose(x.out);
         text = mem_strndup(written, *length);
     }
+    *errors = x.errors;
+    if (x.errors)
+        fe_show_messages(x.fe->u);
     free(written);
     arena_free(a);
     return text;

@@ -236,7 +236,9 @@ static int split_file(const struct options *o, char *text, size_t length)
 {
     bool for_device;
     int errors, rc = TOOL_OK;
-    text = fe_expand_attributes(o->path, text, &length);
+    text = fe_expand_attributes(o->path, text, &length, &errors);
+    if (errors)
+        return TOOL_ERROR;
     char *user = text, *lowered = fe_lower(o->path, text, length, o->nargs, o->args, &errors);
     bool misread = (lowered || errors) && fe_is_misread(o->path, user, length);
     if (errors)

@@ -4,18 +4,56 @@
  * a list for each `init`, as numbers and names, in their order. */
 #include "frontend/lower/lower.h"
 
-static bool prefers(const struct fe *fe, const struct fe_pragma *p, const struct lower_argument *a)
+/* The token of that word and an opening parenthesis, outside of brackets, or `end`. */
+static unsigned find_call(struct fe *fe, const struct fe_pragma *p, const char *word, unsigned k,
+                          unsigned end)
 {
-    return fe_word_at(fe, p, a->begin, "prefer_type") && fe_word_at(fe, p, a->begin + 1, "(");
+    while (k < end && !(fe_word_at(fe, p, k, word) && fe_word_at(fe, p, k + 1, "("))) {
+        unsigned next = fe_find_top(fe, p, k, end, ",");
+        k = next < end ? next + 1 : end;
+    }
+    return k;
+}
+
+/* clang takes what is a `target` for that and for nothing else. */
+static bool is_both(struct fe *fe, const struct fe_pragma *p, const struct lower_argument *a)
+{
+    unsigned colon = fe_find_top(fe, p, a->begin, a->end, ":"), types = 0;
+    for (unsigned k = a->begin, next; k < colon; k = next + 1) {
+        next = fe_find_top(fe, p, k, colon, ",");
+        types |= fe_word_at(fe, p, k, "target") | fe_word_at(fe, p, k, "targetsync") << 1;
+    }
+    return types == 3;
+}
+
+static bool prefers(struct fe *fe, const struct fe_pragma *p, const struct lower_argument *a)
+{
+    return find_call(fe, p, "prefer_type", a->begin, a->end) < a->end;
 }
 
 bool lower_prefers(struct fe *fe, const struct fe_pragma *p)
 {
     struct lower_argument a;
     for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_INIT, k, &a); k = lower_after(p, &a))
-        if (prefers(fe, p, &a))
+        if (prefers(fe, p, &a) || is_both(fe, p, &a))
             return true;
     return false;
+}
+
+/* A preference: an identifier, a string, or { fr(identifier or string), attr(...) }, whose
+ * attributes are those of other implementations.  NULL: it names none. */
+static const char *preferred(struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned end,
+                             bool *is_name)
+{
+    if (fe_word_at(fe, p, k, "{")) {
+        k = find_call(fe, p, "fr", k + 1, end - 1);
+        if (k == end - 1)
+            return NULL;
+        end = fe_closing(fe, p, k + 1);
+        k += 2;
+    }
+    *is_name = p->tokens[k].kind == TOK_STRING;
+    return lower_tokens(fe, p, k, end);
 }
 
 /* The call for what tokens [k, end) list. */
@@ -23,16 +61,36 @@ static const char *prefer(struct fe *fe, const struct fe_pragma *p, unsigned k, 
 {
     const char *numbers = "", *names = "";
     unsigned n = 0;
-    for (unsigned next; k < end; k = next + 1, n++) {
+    for (unsigned next; k < end; k = next + 1) {
+        bool name = false;
         next = fe_find_top(fe, p, k, end, ",");
-        bool name = p->tokens[k].kind == TOK_STRING;
-        const char *text = lower_tokens(fe, p, k, next);
+        const char *text = preferred(fe, p, k, next, &name);
+        if (!text)
+            continue;
+        n++;
         numbers = arena_printf(fe->a, "%s%s, ", numbers, name ? "0" : text);
         names = arena_printf(fe->a, "%s%s, ", names, name ? text : "0");
     }
     return arena_printf(
         fe->a, " %sinterop_prefer((const int[]){ %s0 }, (const char *const[]){ %s0 }, %u);",
         fe->u->prefix, numbers, names, n);
+}
+
+/* The modifiers as clang knows them, and the object. */
+static const char *plain_init(struct fe *fe, const struct fe_pragma *p,
+                              const struct lower_argument *a)
+{
+    unsigned colon = fe_find_top(fe, p, a->begin, a->end, ":");
+    const char *text = "", *comma = "";
+    for (unsigned k = a->begin, next; k < colon; k = next + 1) {
+        next = fe_find_top(fe, p, k, colon, ",");
+        if (fe_word_at(fe, p, k, "prefer_type") ||
+            (fe_word_at(fe, p, k, "target") && is_both(fe, p, a)))
+            continue;
+        text = arena_printf(fe->a, "%s%s%s", text, comma, lower_tokens(fe, p, k, next));
+        comma = ", ";
+    }
+    return arena_printf(fe->a, "init(%s %s)", text, lower_tokens(fe, p, colon, a->end));
 }
 
 void lower_interop(struct lowering *l, struct fe_pragma *p)
@@ -42,14 +100,11 @@ void lower_interop(struct lowering *l, struct fe_pragma *p)
     const char *calls = "", *text = "omp";
     unsigned k = 0;
     while (lower_find(fe, p, OMPC_INIT, k, &a)) {
-        unsigned close = prefers(fe, p, &a) ? fe_closing(fe, p, a.begin + 1) : 0;
-        unsigned rest = !close                              ? a.begin
-                        : fe_word_at(fe, p, close + 1, ",") ? close + 2
-                                                            : close + 1;
-        calls = arena_printf(fe->a, "%s%s", calls,
-                             prefer(fe, p, close ? a.begin + 2 : 0, close ? close : 0));
-        text = arena_printf(fe->a, "%s %s %s", text, lower_tokens(fe, p, k, a.begin),
-                            lower_tokens(fe, p, rest, lower_after(p, &a)));
+        unsigned at = find_call(fe, p, "prefer_type", a.begin, a.end);
+        unsigned first = at < a.end ? at + 2 : 0, last = first ? fe_closing(fe, p, at + 1) : 0;
+        calls = arena_printf(fe->a, "%s%s", calls, prefer(fe, p, first, last));
+        text = arena_printf(fe->a, "%s %s %s", text, lower_tokens(fe, p, k, a.at),
+                            plain_init(fe, p, &a));
         k = lower_after(p, &a);
     }
     unsigned line = p->c->place.line;

@@ -1,6 +1,6 @@
-/* omp.h - the compiler's own header, with what OpenMP 5.2 has and clang 22's lacks.  Where clang
- * reads a file whose host part another compiler makes, the header is that compiler's: locks and the
- * like must be laid out as its OpenMP library has them. */
+/* omp.h - the compiler's own header, with what OpenMP 5.2 and GCC have and clang 22's lacks.  Where
+ * clang reads a file whose host part another compiler makes, the header is that compiler's: locks
+ * and the like must be laid out as its OpenMP library has them. */
 #ifdef __OMPGPU_HOST_OMP_H
 #include __OMPGPU_HOST_OMP_H
 #else
@@ -13,5 +13,11 @@
 #endif
 #ifndef omp_invalid_device
 #define omp_invalid_device (-2)
+#endif
+/* GCC's names of memory for which clang has others */
+#ifndef __OMPGPU_HOST_OMP_H
+#define ompx_gnu_pinned_mem_alloc llvm_omp_target_host_mem_alloc
+#define ompx_gnu_managed_mem_alloc llvm_omp_target_shared_mem_alloc
+#define ompx_gnu_managed_mem_space llvm_omp_target_shared_mem_space
 #endif
 #endif

@@ -235,6 +235,13 @@ bad "in an attribute, on the device" t.c:2:60 "'target'" -std=c23 <<'C'
 int main(void) { int x = 0;
     x++; [[omp::sequence(directive(target), omp::directive(target))]] x++; }
 C
+bad "an attribute of a declaration, which clang ignores" t.c:1:3 "'omp::decl'|threadprivate" -std=c23 <<'C'
+[[omp::decl(threadprivate)]] static int t;
+int main(void) {
+#pragma omp target
+{ }
+return t; }
+C
 bad "outside of the regions" t.c:1:25 "'y'" <<'C'
 int main(void) { return y;
 #pragma omp target

@@ -66,6 +66,14 @@ static void preferred(void)
 #pragma omp interop init(prefer_type(omp_ifr_cuda, omp_ifr_cuda_driver), target: c)
     CHECK(ours || omp_get_interop_int(c, omp_ipr_fr_id, &rc) == omp_ifr_cuda);
 #pragma omp interop destroy(c)
+    /* after the type; specifications, of which some name nothing */
+#pragma omp interop init(targetsync, prefer_type({attr("ompx_any")}, {attr("ompx_any"), fr("cuda_driver")}, {fr(omp_ifr_cuda)}): a) \
+    init(target, prefer_type(omp_ifr_hip, "cuda_driver"), targetsync: b) init(prefer_type({attr("ompx_any")}), target: c)
+    CHECK(ours || omp_get_interop_int(a, omp_ipr_fr_id, &rc) == omp_ifr_cuda_driver);
+    CHECK(ours || omp_get_interop_int(b, omp_ipr_fr_id, &rc) == omp_ifr_cuda_driver);
+    CHECK(ours || omp_get_interop_int(c, omp_ipr_fr_id, &rc) == omp_ifr_cuda);
+    CHECK(omp_get_interop_ptr(b, omp_ipr_targetsync, &rc) && !omp_get_interop_ptr(c, omp_ipr_targetsync, &rc));
+#pragma omp interop destroy(a) destroy(b) destroy(c)
 }
 
 int main(void)
