@@ -598,9 +598,7 @@ struct ompgpu_device {
 /* Number of the part that an address belongs to + 1; 0: nobody's yet.  Granules may share it. */
 static inline unsigned char *ompgpu_owner_of(struct ompgpu_device *dev, uintptr_t address)
 {
-    const uint64_t factor = 0x9e3779b97f4a7c15ull;
-    uint64_t hash = (address >> OMPGPU_GRANULE_BITS) * factor;
-    return &dev->owners[hash >> (64 - OMPGPU_OWNER_BITS)];
+    return &dev->owners[(address >> OMPGPU_GRANULE_BITS) % (1 << OMPGPU_OWNER_BITS)];
 }
 static inline unsigned ompgpu_parts_in_use(const struct ompgpu_device *dev)
 {

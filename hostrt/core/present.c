@@ -437,12 +437,25 @@ void ompgpu_entries_close(struct ompgpu_device *dev)
 }
 
 /* ------------------------------------------------------------------ without the lock */
+/* The index of the granule of a region's last item, which is that of the next one as a rule. */
+struct nearby {
+    struct ompgpu_device *dev;
+    uintptr_t granule;
+    struct ompgpu_quick *quick;
+};
+static inline struct ompgpu_quick *quick_near(struct nearby *n, uintptr_t address)
+{
+    if (!n->quick || ompgpu_granule(address) != n->granule)
+        n->quick = quick_at(n->dev, address), n->granule = ompgpu_granule(address);
+    return n->quick;
+}
+
 /* The mapping of an item, what its count was then, and the address for the kernel. */
-static bool find_item(struct ompgpu_device *dev, const struct ompgpu_map *m,
-                      struct ompgpu_held *found, uintptr_t *address)
+static bool find_item(struct nearby *n, const struct ompgpu_map *m, struct ompgpu_held *found,
+                      uintptr_t *address)
 {
     uintptr_t at = (uintptr_t)m->begin;
-    struct ompgpu_quick *q = quick_at(dev, at);
+    struct ompgpu_quick *q = quick_near(n, at);
     if (!q)
         return false;
     const uint64_t hash = hash_of(at);
@@ -483,8 +496,8 @@ static bool hold(struct ompgpu_thread *t, const struct ompgpu_held *found, signe
     return life_of(t->held[k].count) == life_of(found->count);
 }
 
-static bool enter_item(struct ompgpu_thread *t, struct ompgpu_device *dev,
-                       const struct ompgpu_map *m, signed char *by, uintptr_t *address)
+static bool enter_item(struct ompgpu_thread *t, struct nearby *n, const struct ompgpu_map *m,
+                       signed char *by, uintptr_t *address)
 {
     const unsigned never = OMPGPU_MAP_ALWAYS | OMPGPU_MAP_BLOCK | OMPGPU_MAP_ATTACH |
                            OMPGPU_MAP_SELF | OMPGPU_MAP_HOLD | OMPGPU_MAP_POINTER;
@@ -492,7 +505,7 @@ static bool enter_item(struct ompgpu_thread *t, struct ompgpu_device *dev,
     *by = -1;
     if (m->flags & OMPGPU_MAP_PRIVATE_COPY)
         return true;
-    if ((m->flags & never) || !find_item(dev, m, &found, address))
+    if ((m->flags & never) || !find_item(n, m, &found, address))
         return false;
     if (m->flags & OMPGPU_MAP_LOOKUP)
         return has_used(m, found.entry);
@@ -570,8 +583,9 @@ bool ompgpu_present_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
     if (n > OMPGPU_QUICK_ITEMS || ompgpu_watched() || LOAD(&dev->unsynced))
         return false;
     t->nheld = 0;
+    struct nearby near = { dev, 0, NULL };
     for (unsigned i = 0; i < n; i++)
-        if (!enter_item(t, dev, &maps[i], &t->held_by[i], &addresses[i]))
+        if (!enter_item(t, &near, &maps[i], &t->held_by[i], &addresses[i]))
             return false;
     while (k < t->nheld && count_up(&t->held[k]))
         k++;
