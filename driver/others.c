@@ -113,7 +113,14 @@ void drv_take_other(const struct arg *a, struct words *stands_for)
 }
 
 /* ------------------------------------------------------------------ nearly ours */
-static size_t name_length(const char *flag) { return strcspn(flag, "="); }
+/* Of the names; "=" ends that of a flag with an argument. */
+static unsigned distance_of(const char *word, const char *flag)
+{
+    size_t length = strlen(flag);
+    bool has_argument = text_ends(flag, "=");
+    return text_distance(word, has_argument ? strcspn(word, "=") : strlen(word), flag,
+                         length - has_argument);
+}
 
 /* The flag of ours that the word is nearly, or NULL. */
 static const char *meant(const char *word)
@@ -123,7 +130,7 @@ static const char *meant(const char *word)
     unsigned nearest = FAR;
     for (unsigned i = 0; i < FLAG_COUNT; i++) {
         const char *s = drv_flags[i].spelling;
-        unsigned d = text_distance(word, name_length(word), s, name_length(s));
+        unsigned d = distance_of(word, s);
         if (drv_flags[i].group == OURS && d < nearest) {
             best = s;
             nearest = d;
