@@ -29,6 +29,30 @@ advised() {
             grep -q -e "^  $f" help || { echo "no flag $f"; return 1; }; done
 }
 check "what ompgpu-troubleshooting(7) advises exists" advised
+# The messages that it explains are messages of the runtime: words between those that vary are in a string of its sources.
+cat >messages.pl <<'PERL'
+my ($page, @sources) = @ARGV;
+my ($all, $words, $bad, $last) = ("", 0, 0, "");
+for (@sources) { open my $f, "<", $_ or die "$_: $!"; local $/; $all .= <$f>; }
+(my $strings = $all) =~ s/"\s*"//g;
+my %checks = map { $_ => 1 } $all =~ /"(\w+)"/g;
+open my $f, "<", $page or die "$page: $!";
+while (<$f>) {
+    my $title = ($in ||= /^\.SH MESSAGES/) && $last =~ /^\.TP/;
+    $last = $_;
+    next unless $title;
+    chomp; s/^\\&//;
+    if (/^\[OMPGPU_CHECK=(\w+)\]$/) { $words++; $checks{$1} or $bad = print "no check: $1\n"; next; }
+    for my $part (split /\s*(?:\xe2\x80\xa6|[;,:]\s|\x60\w+\x60|'\w'|(?<!\w)[A-Z]+(?!\w)| (?=at (?:line|address)))\s*/) {
+        next if length $part < 4;
+        $words++;
+        index($strings, $part) >= 0 or $bad = print "no message has '$part': $_\n";
+    }
+}
+exit($bad || $words < 30);
+PERL
+explained() { (cd "$ROOT" && find hostrt -name '*.[ch]' -exec perl "$T/messages.pl" man/ompgpu-troubleshooting.7 {} +); }
+check "the messages in ompgpu-troubleshooting(7) are the runtime's" explained
 "$CC" --version >version
 check "--version begins as clang's, for build systems" sh -c "head -1 version | grep -q 'clang version 22[0-9.]*'"
 check "--version names ompgpu-cc" has version '^ompgpu-cc version [0-9.]*$'

@@ -42,6 +42,9 @@ OMPGPU_HANG_SECONDS=1 OMPGPU_EMU_THREADS=2 OMPGPU_DEVICE=emu; export OMPGPU_HANG
 hangs() { "$CC" --gpu-arch=emu -w "$@" nested.c -o nested && ! timeout 60 ./nested 2>err && mentions "$(cat err)" "nested.c:9: error|region main_9|hangs|critical|team 0"; }
 check "nested critical" hangs -O2
 check "nested critical, -O0 -g" hangs -O0 -g && check "... says where" mentions "$(cat err)" "waits at nested.c:"
+# Off: whoever waits there waits until somebody looks, with a debugger.
+stays() { OMPGPU_HANG_SECONDS=0 timeout 5 ./nested 2>err; rc=$?; [ $rc = 124 ] && [ ! -s err ] || { echo "exit code $rc"; cat err; return 1; }; }
+check "OMPGPU_HANG_SECONDS=0 says nothing" stays
 check "a long critical construct: compiles" "$CC" --gpu-arch=emu -O1 long.c -o long
 check "... is none" sh -c "timeout 60 ./long 2>err && [ ! -s err ]"
 finish

@@ -135,8 +135,11 @@ check "a reduction compiles without a message" quiet "$CC" -O2 -fompgpu-check --
 OMPGPU_CHECK=uninit; export OMPGPU_CHECK
 check "only what OMPGPU_CHECK says" silent_run past_the_end
 check "only_from" finds only_from uninit "'b[0:N]'"
-check "-O0 without the flag" "$CC" -w -O0 --gpu-arch=emu "$src" -o prog
-check "only_from" finds only_from uninit "'b[0:N]'"
+for flags in -O0 -Og "-Og -g" -g; do
+    # shellcheck disable=SC2086
+    check "$flags without the flag" "$CC" -w $flags --gpu-arch=emu "$src" -o prog
+    check "only_from" finds only_from uninit "'b[0:N]'"
+done
 check "-g -O1 without the flag" "$CC" -w -g -O1 --gpu-arch=emu "$src" -o prog
 check "finds nothing" silent_run only_from
 check "-fno-ompgpu-check" "$CC" -w -fompgpu-check -fno-ompgpu-check --gpu-arch=emu "$src" -o prog

@@ -39,7 +39,7 @@ struct failure { int call; unsigned long at; CUresult code; };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;          /* guards all below */
 static bool configured, initialised;
-static int arch = 90, ndevices = 1;
+static int arch = 90, ndevices = 1, registers = 32; /* a thread */
 static size_t memory = 1 << 30, used[MAX_DEVICES], stack_limit[MAX_DEVICES];
 static struct CUctx_st contexts[MAX_DEVICES];
 static struct range *ranges;
@@ -114,6 +114,7 @@ static void configure(void)
     if (ndevices > MAX_DEVICES)
         ndevices = MAX_DEVICES;
     memory = number("NULLCUDA_MEMORY", 1 << 30);
+    registers = (int)number("NULLCUDA_REGISTERS", 32);
     for (int i = 0; i < MAX_DEVICES; i++)
         contexts[i].device = i;
     add_failures(getenv("NULLCUDA_FAIL"));
@@ -896,7 +897,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute a, CUfunction f)
 {
     ENTER(cuFuncGetAttribute, true);
     WANT(kernel_of(f), CUDA_ERROR_INVALID_HANDLE);
-    *value = a == CU_FUNC_ATTRIBUTE_NUM_REGS ? 32 : a == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 0;
+    *value = a == CU_FUNC_ATTRIBUTE_NUM_REGS ? registers : a == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 0;
     return leave(CUDA_SUCCESS);
 }
 
@@ -915,6 +916,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, 
     WANT(threads > 0 && threads <= 1024 && shared <= 49152, CUDA_ERROR_INVALID_VALUE);
     int warps = (threads + 31) / 32;
     *blocks = 64 / warps < 32 ? 64 / warps : 32;
+    if (*blocks > 65536 / (registers * 32 * warps))
+        *blocks = 65536 / (registers * 32 * warps);
     return leave(CUDA_SUCCESS);
 }
 

@@ -2,6 +2,7 @@
  *
  * Environment, read at the first call:
  *   NULLCUDA_ARCH=90           compute capability of the devices
+ *   NULLCUDA_REGISTERS=32      registers of a thread of each kernel
  *   NULLCUDA_DEVICES=1         how many
  *   NULLCUDA_MEMORY=1073741824 bytes of each
  *   NULLCUDA_FAIL=CALL:N[:CODE][,…]   the N-th call of CALL fails with CODE (cuMemAlloc_v2: 2, others 999)
