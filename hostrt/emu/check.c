@@ -132,6 +132,19 @@ static bool is_misaligned(const void *p, const struct ompgpu_emu_site *s)
     return ((uintptr_t)p & ((1u << (s->flags >> OMPGPU_EMU_ALIGN_SHIFT)) - 1)) != 0;
 }
 
+/* Kernels mostly write an array from its begin to its end, several teams at a time: what is well
+ * before the place that they have reached is defined, and its shadow costs no memory again. */
+static void drop_written(const char *p, size_t size)
+{
+    enum { PIECE = 1 << 16 };
+    struct emu_block b;
+    const char *end = p + size, *from = end - 2 * PIECE;
+    if ((uintptr_t)end % PIECE == 0 &&
+        ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, &b) &&
+        (uintptr_t)from >= b.range.begin && ompgpu_emu_shadow_defined(from, PIECE) == PIECE)
+        ompgpu_emu_shadow_drop((void *)from, PIECE);
+}
+
 void ompgpu_emu_check(void *p, size_t size, struct ompgpu_emu_site *s)
 {
     bool same;
@@ -146,8 +159,10 @@ void ompgpu_emu_check(void *p, size_t size, struct ompgpu_emu_site *s)
     /* where only some are, the others are the bytes between a struct's members */
     if (worst == EMU_UNDEFINED && same && s->flags & OMPGPU_EMU_READS)
         report_uninit(p, size, s);
-    if (s->flags & OMPGPU_EMU_WRITES)
+    if (s->flags & OMPGPU_EMU_WRITES) {
         ompgpu_emu_shadow_define(p, size);
+        drop_written(p, size);
+    }
 }
 
 /* A struct may have members without a value; they have none in the copy. */

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "hostrt/emu/emu.h"
 
 #define ALL ((size_t)OMPGPU_EMU_WINDOW_BYTES)
@@ -73,13 +74,35 @@ void ompgpu_emu_shadow_set(void *p, size_t size, enum emu_shadow state)
         memset(writable_shadow(p), is_looked_for(state) ? state : EMU_DEFINED, size);
 }
 
+static void define_bytes(unsigned char *s, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        s[i] = s[i] == EMU_UNDEFINED ? EMU_DEFINED : s[i];
+}
+
+static bool has_guard(const unsigned char *s, size_t size)
+{
+    unsigned char any = 0;
+    for (size_t i = 0; i < size; i++)
+        any |= s[i] & (unsigned char)~EMU_UNDEFINED;
+    return any != 0;
+}
+
+/* Many pages, if nothing else is noted in them, cost no memory from then on. */
 void ompgpu_emu_shadow_define(void *p, size_t size)
 {
+    enum { MANY = 1 << 16 };
     if (!ompgpu_emu_shadowed() || !ompgpu_emu_keeps_shadow(p))
         return;
     unsigned char *s = writable_shadow(p);
-    for (size_t i = 0; i < size; i++)
-        s[i] = s[i] == EMU_UNDEFINED ? EMU_DEFINED : s[i];
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    size_t before = -(uintptr_t)s & (page - 1), after = ((uintptr_t)s + size) & (page - 1);
+    size_t whole = size > MANY ? size - before - after : 0;
+    if (whole && !has_guard(s + before, whole) && madvise(s + before, whole, MADV_DONTNEED) == 0) {
+        define_bytes(s, before);
+        define_bytes(s + size - after, after);
+    } else
+        define_bytes(s, size);
 }
 
 void ompgpu_emu_shadow_copy(void *to, const void *from, size_t size)
