@@ -119,6 +119,34 @@ static void diamond(void)
     CHECK_EQ(e, 17);
 }
 
+/* Host tasks that end by an event or have a priority, before and after regions; reductions in which both take part. */
+static void events(void)
+{
+    int x[4] = { 0 }, seen = 0, total = 0;
+    omp_event_handle_t ready;
+#pragma omp task detach(ready) depend(out: x) priority(3) shared(x)
+    x[0] = 1;
+#pragma omp target nowait map(tofrom: x) depend(inout: x)
+    x[2] = 2 * x[1] + x[0];
+#pragma omp task depend(in: x) priority(1) shared(x, seen)
+    seen = x[2];
+#pragma omp target update nowait to(x) depend(inout: x)
+    x[1] = 5;
+    omp_fulfill_event(ready);
+#pragma omp taskwait
+    CHECK_EQ(seen, 11);
+    for (int i = 0; i < 10; i++) {
+#pragma omp taskgroup task_reduction(+: total)
+        {
+#pragma omp target nowait in_reduction(+: total)
+            total += 5;
+#pragma omp task in_reduction(+: total)
+            total += 7;
+        }
+    }
+    CHECK_EQ(total, 120);
+}
+
 /* The values of now: firstprivate scalars and arrays, also where the region runs later. */
 static void values(void)
 {
@@ -262,6 +290,7 @@ int main(void)
     pipeline();
     mixed(5);
     diamond();
+    events();
     values();
     held();
     routines();
@@ -271,6 +300,7 @@ int main(void)
         pipeline();
         mixed(3);
         diamond();
+        events();
         held();
         routines();
     }
