@@ -153,7 +153,8 @@ static void run_team(int *thread, int *team, ...)
     va_start(list, team);
     const struct league *l = va_arg(list, const struct league *);
     va_end(list);
-    libomp.invoke(l->body, *thread, *team, l->n, l->arguments, &frame);
+    league_body *body = __atomic_load_n(&l->body, __ATOMIC_ACQUIRE);
+    libomp.invoke(body, *thread, *team, l->n, l->arguments, &frame);
 }
 
 static void *run_league(void *league)
@@ -181,12 +182,14 @@ static void run_on_thread(struct league *l)
 static void fork_teams(void *place, int n, league_body *body, ...)
 {
     void **arguments = __builtin_alloca(((size_t)n + 1) * sizeof *arguments);
-    struct league l = { .place = place, .body = body, .n = n, .arguments = arguments };
+    struct league l = { .place = place, .n = n, .arguments = arguments };
     va_list list;
     va_start(list, body);
     for (int i = 0; i < n; i++)
         arguments[i] = va_arg(list, void *);
     va_end(list);
+    /* in this order for the league's threads, which TSan does not see begin */
+    __atomic_store_n(&l.body, body, __ATOMIC_RELEASE);
     if (is_in_parallel())
         run_on_thread(&l);
     else
