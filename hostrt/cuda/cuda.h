@@ -5,6 +5,7 @@
  *   cuda/plugin.c   the plugin's vtable: devices, streams, modules, copies, launches, errors
  *   cuda/queue.c    queues and events
  *   cuda/memory.c   device memory, and a pool of blocks that were freed
+ *   cuda/results.c  small copies to the host
  *
  * In: calls of the core (hostrt/plugin.h) from any host thread.  Out: calls of the driver.
  *
@@ -72,6 +73,15 @@ struct cuda_cache *ompgpu_cuda_memory_cache(struct cuda_memory *);
 CUresult ompgpu_cuda_memory_alloc(struct cuda_memory *, struct cuda_cache *, size_t size,
                                   CUdeviceptr *);
 CUresult ompgpu_cuda_memory_free(struct cuda_memory *, struct cuda_cache *, CUdeviceptr);
+
+/* ------------------------------------------------------------------ results (cuda/results.c) */
+/* What small copies have put into pinned memory: of one host thread and device, NULL: none yet. */
+struct cuda_results;
+/* A copy that is there when the stream has been waited for, and then: */
+CUresult ompgpu_cuda_fetch(struct cuda_results **, CUstream, void *dst, CUdeviceptr src,
+                           size_t size);
+void ompgpu_cuda_results_end(struct cuda_results *, bool good);
+void ompgpu_cuda_results_free(struct cuda_results *, bool driver_alive);
 
 /* ------------------------------------------------------------------ devices (plugin.c) */
 struct cuda_device {

@@ -32,6 +32,7 @@ struct cuda_thread { /* of one host thread at a time */
     CUstream stream[CUDA_MAX_DEVICES];
     CUevent sleep[CUDA_MAX_DEVICES]; /* for what takes long (OMPGPU_WAIT=auto); NULL: none yet */
     struct cuda_cache *cache[CUDA_MAX_DEVICES]; /* NULL: none yet */
+    struct cuda_results *results[CUDA_MAX_DEVICES];
     char apart_too[OMPGPU_APART];
 };
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -347,7 +348,9 @@ static void cuda_close(int ordinal)
             ompgpu_cuda.cuStreamDestroy(t->stream[ordinal]);
         if (alive && t->sleep[ordinal])
             ompgpu_cuda.cuEventDestroy(t->sleep[ordinal]);
+        ompgpu_cuda_results_free(t->results[ordinal], alive);
         t->stream[ordinal] = NULL, t->sleep[ordinal] = NULL, t->cache[ordinal] = NULL;
+        t->results[ordinal] = NULL;
         t->current = -1;
     }
     opened &= ~(1u << ordinal);
@@ -532,7 +535,10 @@ static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size
     if (!size)
         return 0;
     return enter_device(ordinal, &stream) ||
-           CUDA_TRY(ordinal, cuMemcpyDtoHAsync, dst, (CUdeviceptr)src, size, stream);
+           ompgpu_cuda_check(
+               ordinal,
+               ompgpu_cuda_fetch(&self->results[ordinal], stream, dst, (CUdeviceptr)src, size),
+               "cuMemcpyDtoHAsync", "%s", "");
 }
 
 static int cuda_device_copy(int ordinal, void *dst, const void *src, size_t size)
@@ -683,15 +689,22 @@ static __attribute__((noinline)) int wait_long(int ordinal, CUstream stream, CUr
 
 /* With `spin` and `block` the driver waits as the context says (choose_wait), with the PTX machine
  * it does the work meanwhile. */
-static int cuda_sync(int ordinal)
+static int wait_for_stream(int ordinal, CUstream stream)
 {
-    CUstream stream;
-    if (enter_device(ordinal, &stream))
-        return 1;
     if (!ompgpu_cuda_may_ask())
         return check_synchronize(ordinal, ompgpu_cuda.cuStreamSynchronize(stream));
     CUresult asked = ompgpu_cuda.cuStreamQuery(stream);
     return __builtin_expect(asked != CUDA_SUCCESS, 0) && wait_long(ordinal, stream, asked);
+}
+
+static int cuda_sync(int ordinal)
+{
+    CUstream stream;
+    int bad = enter_device(ordinal, &stream) || wait_for_stream(ordinal, stream);
+    struct cuda_results *r = self ? self->results[ordinal] : NULL;
+    if (r)
+        ompgpu_cuda_results_end(r, !bad);
+    return bad;
 }
 
 static void cuda_fork(enum ompgpu_fork when)

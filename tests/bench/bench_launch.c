@@ -97,6 +97,21 @@ static double driver_cost(void *driver)
     return best;
 }
 
+/* Copies that the driver waits for, one by one, of a region with small results that are not mapped. */
+static unsigned long waits_for_results(void *driver, unsigned n)
+{
+    struct ompgpu_map maps[MAX_VARS];
+    struct ompgpu_launch launch = { .device = OMPGPU_DEVICE_DEFAULT, .num_teams = 1, .thread_limit = 32, .flags = OMPGPU_LAUNCH_SPMD };
+    unsigned long (*waits)(void);
+    *(void **)&waits = dlsym(driver, "nullcuda_waits");
+    for (unsigned i = 0; i < n; i++)
+        maps[i] = (struct ompgpu_map){ .base = data[i], .begin = data[i], .size = 512, .flags = OMPGPU_MAP_FROM, .name = "x" };
+    unsigned long before = waits();
+    if (__ompgpu_target(&region, maps, n, NULL, 0, &launch))
+        exit(1);
+    return waits() - before;
+}
+
 int main(void)
 {
     static const unsigned vars[] = { 1, 4, 16 };
@@ -123,6 +138,7 @@ int main(void)
     reset();
     __ompgpu_target(&region, NULL, 0, NULL, 0, &launch);
     printf("driver-calls-of-a-region %lu calls 2\n", count(NULL));
+    printf("waits-for-8-small-results %lu copies 0\n", waits_for_results(driver, 8));
     __ompgpu_unregister(&unit);
     return 0;
 }

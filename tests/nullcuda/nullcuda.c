@@ -46,6 +46,7 @@ static struct range *ranges;
 static struct CUmod_st *modules;
 static struct CUstream_st *streams;
 static struct pinned *pinned;
+static unsigned long waits;                                       /* copies that a driver waits for */
 static unsigned long counts[NCALLS], since[NCALLS], launches;     /* since: calls since failures were set */
 static struct failure failures[MAX_FAILURES];
 static unsigned nfailures;
@@ -173,6 +174,7 @@ void nullcuda_reset(void)
 {
     pthread_mutex_lock(&lock);
     memset(counts, 0, sizeof counts);
+    waits = 0;
     nfailures = 0;
     fault_at = launches = 0;
     memset(pending, 0, sizeof pending);
@@ -195,6 +197,14 @@ void nullcuda_fail_at_sync(const char *spec)
     launches = 0;
     set_fault(spec);
     pthread_mutex_unlock(&lock);
+}
+
+unsigned long nullcuda_waits(void)
+{
+    pthread_mutex_lock(&lock);
+    unsigned long n = waits;
+    pthread_mutex_unlock(&lock);
+    return n;
 }
 
 unsigned long nullcuda_bytes(void)
@@ -639,6 +649,7 @@ static bool is_pinned(const void *p)
 /* What the host has in ordinary memory is waited for. */
 static CUresult copy(CUstream s, int kind, void *dst, const void *src, size_t size, const void *host)
 {
+    waits += kind == TIMED_OUT && !is_pinned(host);
     if (!s || !s->timed) {
         memmove(dst, src, size);
         return leave(CUDA_SUCCESS);

@@ -22,5 +22,6 @@ void nullcuda_reset(void);                          /* counts to 0, no failures 
 void nullcuda_fail(const char *spec);               /* as NULLCUDA_FAIL; counts start at the next call */
 void nullcuda_fail_at_sync(const char *spec);
 double nullcuda_span(bool start);                   /* microseconds from the last start to the end of the last work; true: a new start */
+unsigned long nullcuda_waits(void);                 /* copies to host memory that is not pinned, for which a driver waits, since the reset */
 unsigned long nullcuda_bytes(void);                 /* device memory in use, all devices */
 #endif
