@@ -419,9 +419,10 @@ struct ompgpu_part {
     unsigned nfar;              /* … whose base lies in another granule */
     pthread_mutex_t spare_lock; /* guards what follows */
     struct ompgpu_entry *spare;
-    struct ompgpu_block *blocks;  /* of structs of mappings (present.c) */
-    char apart_too[OMPGPU_APART]; /* … after it */
+    struct ompgpu_block *blocks; /* of structs of mappings (present.c) */
+    char apart_too[512 - OMPGPU_APART - 2 * sizeof(pthread_mutex_t) - 56]; /* … after it */
 };
+_Static_assert(sizeof(struct ompgpu_part) == 512, "a power of two, for the address of number i");
 /* The same, to map something; held by the caller. */
 struct ompgpu_part *ompgpu_part_make(struct ompgpu_device *, uintptr_t address);
 static inline uintptr_t ompgpu_granule(uintptr_t address) { return address >> OMPGPU_GRANULE_BITS; }
