@@ -59,6 +59,57 @@ static bool is_late(struct fe *fe, const struct fe_pragma *p, struct late *x)
            !fe_constant(fe, p, x->condition, x->condition_end, &value);
 }
 
+/* ------------------------------------------------------------------ scores
+ * clang takes the score of a condition for a part of the expression.  Any other selector that holds
+ * can have it: condition(score(3): c) is condition(c) and vendor(score(3): llvm). */
+static bool find_scored(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
+                        struct late *x)
+{
+    unsigned after = p->clauses_at;
+    for (; lower_find(fe, p, kind, after, &x->when); after = lower_after(p, &x->when)) {
+        bool taken = false, scored = false;
+        unsigned colon = fe_find_top(fe, p, x->when.begin, x->when.end, ":");
+        for (unsigned k = x->when.begin, end; k < colon; k = end + 1) {
+            struct late one = { .begin = k };
+            end = one.end = fe_find_top(fe, p, k, colon, ",");
+            enum fe_trait_set set = (enum fe_trait_set)value_of(fe, p, k, WORDS_TRAIT_SET);
+            taken |= set == TRAITS_IMPLEMENTATION;
+            if (set != TRAITS_USER || !find_condition(fe, p, &one) ||
+                !fe_word_at(fe, p, one.condition - 1, ":"))
+                continue;
+            one.when = x->when;
+            *x = one;
+            scored = true;
+        }
+        if (scored && !taken)
+            return true;
+    }
+    return false;
+}
+
+bool lower_scores_condition(struct fe *fe, const struct fe_pragma *p)
+{
+    struct late x;
+    return find_scored(fe, p, OMPC_WHEN, &x) || find_scored(fe, p, OMPC_MATCH, &x);
+}
+
+void lower_score(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct late x;
+    if (!find_scored(fe, p, OMPC_WHEN, &x))
+        find_scored(fe, p, OMPC_MATCH, &x);
+    unsigned first = x.begin;
+    while (lower_keyword(fe, p, first) != OMPK_SCORE)
+        first++;
+    const char *score = lower_tokens(fe, p, first, x.condition - 1);
+    fe_add_edit(fe, &l->edits, p->tokens[x.begin].begin, 0,
+                arena_printf(fe->a, "implementation={vendor(%s: llvm)}, ", score));
+    fe_add_edit(fe, &l->edits, p->tokens[first].begin,
+                p->tokens[x.condition].begin - p->tokens[first].begin, "");
+}
+
+/* ------------------------------------------------------------------ what is known at run time */
 /* The first set, of the first clause that has one. */
 static bool find_late(struct fe *fe, const struct fe_pragma *p, struct late *x)
 {

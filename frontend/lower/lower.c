@@ -74,6 +74,8 @@ static const struct row {
     { OMPDIR_UNROLL, OMPC_COUNT, true, always, lower_unroll },
     { OMPDIR_FUSE, OMPC_COUNT, true, always, lower_fuse },
     { OMPDIR_SPLIT, OMPC_COUNT, true, always, lower_split },
+    { OMPDIR_METADIRECTIVE, OMPC_COUNT, false, lower_scores_condition, lower_score },
+    { OMPDIR_DECLARE_VARIANT, OMPC_COUNT, false, lower_scores_condition, lower_score },
     { OMPDIR_METADIRECTIVE, OMPC_COUNT, true, lower_chooses_late, lower_metadirective },
     { OMPDIR_DECLARE_VARIANT, OMPC_COUNT, true, lower_is_late_variant, lower_late_variant },
     { OMPDIR_DISPATCH, OMPC_COUNT, true, always, lower_dispatch },

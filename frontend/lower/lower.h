@@ -80,6 +80,8 @@ void lower_unroll(struct lowering *, struct fe_pragma *);
 void lower_fuse(struct lowering *, struct fe_pragma *);
 void lower_split(struct lowering *, struct fe_pragma *);
 void lower_metadirective(struct lowering *, struct fe_pragma *);
+bool lower_scores_condition(struct fe *, const struct fe_pragma *);
+void lower_score(struct lowering *, struct fe_pragma *);
 void lower_metadirective_block(struct lowering *, struct fe_pragma *);
 void lower_variant_block(struct lowering *, struct fe_pragma *);
 void lower_dispatch(struct lowering *, struct fe_pragma *);

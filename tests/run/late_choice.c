@@ -92,8 +92,37 @@ static void late_variants(void)
     }
 }
 
+/* A score is no part of the condition, known or not. */
+static int first(void) { return 1; }
+static int second(void) { return 2; }
+#pragma omp declare variant(first) match(user={condition(score(2): 1)})
+#pragma omp declare variant(second) match(user={condition(score(9): sizeof(int) == 4)})
+static int scored(void) { return 0; }
+static void scores(int n)
+{
+    int there = 0, here = 0, known = 0, block = 0;
+#pragma omp target map(tofrom: there, known)
+    {
+#pragma omp metadirective when(user={condition(score(1): n > 5)}: parallel num_threads(2) reduction(+: there)) \
+    when(user={condition(score((4)): n > 6)}: parallel num_threads(3) reduction(+: there)) otherwise(nothing)
+        there++;
+        known = scored();
+    }
+#pragma omp metadirective when(user={condition(score(3): n > 6)}: parallel num_threads(1) reduction(+: here)) otherwise(target map(here))
+    here += 1 + !omp_is_initial_device();
+#pragma omp begin metadirective when(implementation={vendor(score(2): llvm)}: masked) when(user={condition(score(3): n > 6)}: single)
+    block = n;
+#pragma omp end metadirective
+    CHECK_EQ(there, n > 6 ? 3 : n > 5 ? 2 : 1);
+    CHECK_EQ(here, n > 6 ? 1 : 1 + 1);
+    CHECK_EQ(known, 2);
+    CHECK_EQ(scored(), 2);
+    CHECK_EQ(block, n);
+}
+
 int main(void)
 {
+    scores(5), scores(6), scores(7);
     late_variants();
     for (int i = 0; i < 4; i++) conditions(i & 1, i >> 1);
     variants();
