@@ -97,12 +97,20 @@ static void report_misaligned(const void *p, size_t size, struct ompgpu_emu_site
                             context_of(p).s);
 }
 
+/* A variable of the region's, in team-shared memory or in the team heap. */
+static bool is_of_team(const void *p)
+{
+    struct emu_block b;
+    return !ompgpu_emu_is_memory(p) ||
+           (ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, &b) && b.trusted);
+}
+
 static void report_uninit(const void *p, size_t size, struct ompgpu_emu_site *s)
 {
     struct ompgpu_where where = where_of(s);
     if (!is_first(s, OMPGPU_CHECK_UNINIT))
         return;
-    if (!ompgpu_emu_is_memory(p))
+    if (is_of_team(p))
         ompgpu_check_report(OMPGPU_CHECK_UNINIT, &where,
                             "read of %zu bytes of %s%s%s, which the team shares and has not "
                             "written%s",

@@ -549,6 +549,15 @@ static void renew_shared(struct emu_worker *w)
         ompgpu_emu_shadow_set(w->shared + l->dynamic, l->shared_bytes - l->dynamic, EMU_UNDEFINED);
 }
 
+/* The locals in the teams' heaps, where each team has one of its own: none has a value yet. */
+static void renew_heaps(const struct emu_worker *w, unsigned team, unsigned end)
+{
+    const struct ompgpu_env *env = w->launch->params[0];
+    for (; env->heap_fixed && !env->heap_locks && team < end; team++)
+        ompgpu_emu_shadow_set((char *)env->heap + team * env->heap_bytes, env->heap_fixed,
+                              EMU_UNDEFINED);
+}
+
 /* Frames are as far apart as an odd number of cache lines, so that they do not share a few sets. */
 static void *op_frame(size_t size)
 {
@@ -778,6 +787,7 @@ static void find_faulted_thread(struct emu_worker *w)
     unsigned team = w->threads[0].pub.team;
     struct emu_fault first = w->fault;
     renew_shared(w);
+    renew_heaps(w, team, team + 1);
     for (unsigned tid = 0; tid < w->nthreads; tid++) {
         w->faulted = false;
         run_span(w, (struct ompgpu_emu_span){ team, team + 1, tid, tid + 1 });
@@ -809,6 +819,7 @@ static void report_fault(struct emu_worker *w)
 void ompgpu_emu_teams_run(struct emu_worker *w, unsigned team, unsigned end)
 {
     renew_shared(w);
+    renew_heaps(w, team, end);
     w->form = w->launch->kernel->form;
     w->shuffled = w->launch->random;
     ompgpu_emu_hang_begin(w);
