@@ -95,6 +95,25 @@ static LLVMCodeGenOptLevel codegen_level(char level)
                           : LLVMCodeGenLevelDefault;
 }
 
+/* -O0 is for the user's code: what checks each access of it need not be slow, too. */
+static bool keeps_simple(const struct ir_options *opt)
+{
+    return opt->target == IR_X86 && opt->check && opt->level == '0';
+}
+
+static void keep_code_simple(struct ir_unit *u)
+{
+    static const char *const others[] = { "alwaysinline", "inlinehint", "optsize", "minsize" };
+    for (LLVMValueRef f = LLVMGetFirstFunction(u->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || ir_string_attribute(f, IR_CHECK))
+            continue;
+        for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+            ir_remove_attribute(f, others[i]);
+        ir_add_attribute(f, "noinline");
+        ir_add_attribute(f, "optnone");
+    }
+}
+
 static LLVMTargetMachineRef make_machine(const struct ir_unit *u, const char *arch)
 {
     const char *triple = LLVMGetTarget(u->module);
@@ -106,7 +125,8 @@ static LLVMTargetMachineRef make_machine(const struct ir_unit *u, const char *ar
     LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
     LLVMTargetMachineOptionsSetCPU(options, nvptx ? arch : "x86-64");
     LLVMTargetMachineOptionsSetFeatures(options, nvptx ? find_arch(arch)->features : "");
-    LLVMTargetMachineOptionsSetCodeGenOptLevel(options, codegen_level(u->opt->level));
+    LLVMTargetMachineOptionsSetCodeGenOptLevel(
+        options, codegen_level(keeps_simple(u->opt) ? '1' : u->opt->level));
     LLVMTargetMachineOptionsSetRelocMode(options, nvptx ? LLVMRelocDefault : LLVMRelocPIC);
     LLVMTargetMachineRef machine = LLVMCreateTargetMachineWithOptions(target, triple, options);
     LLVMDisposeTargetMachineOptions(options);
@@ -224,6 +244,8 @@ static bool produce(struct ir_unit *u, const struct ir_output *out, bool first)
         ir_add_gates(u, machine);
     if (u->opt->target == IR_X86)
         ir_split_coroutines(u, machine);
+    if (keeps_simple(u->opt))
+        keep_code_simple(u);
     bool ok = emit_code(u, machine, out);
     ir_step_done(u, "emit");
     LLVMDisposeTargetMachine(machine);

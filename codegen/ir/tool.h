@@ -184,6 +184,7 @@ void ir_set_string_attribute(LLVMValueRef f, const char *name, const char *value
 #define IR_PARALLEL "ompgpu.parallel"       /* a parallel region's function */
 #define IR_ALL_THREADS "ompgpu.all-threads" /* sequential code that all threads run */
 #define IR_OURS "ompgpu.ours"               /* made here */
+#define IR_CHECK "ompgpu.check"             /* called before each access, where those are checked */
 
 #define IR_EACH_FUNCTION(f, m)                                                                     \
     for (LLVMValueRef f = LLVMGetFirstFunction(m), f##_next;                                       \

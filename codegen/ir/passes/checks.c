@@ -245,6 +245,7 @@ static LLVMValueRef make_quick(const struct checks *c, unsigned log)
     LLVMValueRef f = l_add_function(u, mem_printf("__ompgpu_check_%u", 1u << log), params, 3);
     LLVMBuilderRef b = l_open_function(f);
     ir_add_attribute(f, c->is_small ? "alwaysinline" : "noinline");
+    ir_set_string_attribute(f, IR_CHECK, "");
     LLVMBasicBlockRef end = ir_open_if_tested(c, b, OMPGPU_EMU_TEST_SHADOW);
     LLVMValueRef p = LLVMGetParam(f, 0), distance = l_i64(u, OMPGPU_EMU_SHADOW),
                  address = LLVMBuildPtrToInt(b, p, i64, ""),

@@ -230,6 +230,7 @@ static LLVMValueRef make_race(const struct checks *c, unsigned log, enum ir_race
                                     params, kind == IR_UPDATE ? 4 : 3);
     LLVMBuilderRef b = l_open_function(f);
     ir_add_attribute(f, c->is_small ? "alwaysinline" : "noinline");
+    ir_set_string_attribute(f, IR_CHECK, "");
     LLVMBasicBlockRef end = ir_open_if_tested(c, b, OMPGPU_EMU_TEST_RACES);
     LLVMValueRef args[] = { LLVMGetParam(f, 0), l_i64(u, 1u << log), LLVMGetParam(f, 1),
                             LLVMGetParam(f, 2), kind == IR_UPDATE ? LLVMGetParam(f, 3) : NULL },
