@@ -295,13 +295,16 @@ asan:
 # told by its own tool, Archer, which lies beside it; code that has no TSan in it, such as the
 # library's and the programs', is left out.
 tsan_units = $(filter $(O)/tests/unit/rt_%,$(unit_bin))
-tsan_programs := $(addprefix tests/run/,threads_host.c deferred.c nowait.c nowait_argument.c tasks.c)
+tsan_programs := $(addprefix tests/run/,threads_host.c deferred.c nowait.c nowait_argument.c tasks.c \
+                   map_threads.t refcount.c teams_in_parallel.c interop.c update_pieces.c spread.c \
+                   reverse.c many.c)
 tsan:
 	@sh .ci/setup.sh asan
 	$(again) SANITIZE=thread tests
 	$(again) SANITIZE=thread check-tsan
 check-tsan: export TSAN_OPTIONS := ignore_noninstrumented_modules=1 die_after_fork=0
 check-tsan: export LD_LIBRARY_PATH := $(LLVM_DIR)/lib
+check-tsan: export OMP_NUM_THREADS := 8
 check-tsan:
 	@$(PROVE) $(tsan_units) $(tsan_programs)
 
