@@ -141,7 +141,8 @@ struct fe_function { /* frontend's side of an omp_function */
     bool locks; /* an OpenMP lock routine */
     /* asks which thread or team it runs in, synchronises threads, or is not known: spread.c */
     bool shows_team;
-    unsigned decl; /* offset of its first name */
+    unsigned decl;  /* offset of its first name */
+    void *accesses; /* of its body, once they were asked for: mistakes/ */
 };
 struct fe_fref {
     unsigned offset, length;
@@ -248,7 +249,9 @@ enum {
     FE_VAR_MAPPED_WHOLE = 2,
     FE_VAR_THREADPRIVATE = 4,
     FE_VAR_THREAD_LOCAL = 8,
-    FE_VAR_WARNED = 16
+    FE_VAR_WARNED = 16,
+    FE_VAR_LOOKED_AT = 32, /* mistakes/: is it unshared? */
+    FE_VAR_UNSHARED = 64
 };
 
 /* parse.c: a unit of which nothing is known but its text, with an arena of its own */

@@ -364,24 +364,28 @@ bool fe_is_allocation(struct fe *fe, CXCursor c)
     return found;
 }
 
-static const struct fe_function *definition_of(const struct fe *fe, const struct omp_function *f)
+const fe_accesses *fe_accesses_of(struct fe *fe, const struct omp_function *f)
 {
-    for (unsigned i = 0; f && i < fe->functions.n; i++)
+    static const fe_accesses none;
+    struct fe_function *in = NULL;
+    for (unsigned i = 0; f && i < fe->functions.n && !in; i++)
         if (fe->functions.at[i]->f == f)
-            return fe->functions.at[i];
-    return NULL;
+            in = fe->functions.at[i];
+    if (!in || !f->defined)
+        return &none;
+    if (!in->accesses) {
+        in->accesses = arena_alloc(fe->a, sizeof(fe_accesses));
+        fe_find_accesses(fe, in->cursor, in->accesses);
+    }
+    return in->accesses;
 }
 
-bool fe_is_unshared(struct fe *fe, const struct omp_function *in, const struct omp_var *v)
+static bool is_unshared(struct fe *fe, const struct omp_function *in, const struct omp_var *v)
 {
-    const struct fe_function *f = definition_of(fe, in);
     bool pointer = v->type->kind == OMPT_POINTER, allocated = false;
-    fe_accesses all = { 0 };
-    if (!f || v->storage != OMPS_LOCAL)
-        return false;
-    fe_find_accesses(fe, f->cursor, &all);
-    for (unsigned i = 0; i < all.n; i++) {
-        const struct fe_access *a = &all.at[i];
+    const fe_accesses *all = fe_accesses_of(fe, in);
+    for (unsigned i = 0; i < all->n; i++) {
+        const struct fe_access *a = &all->at[i];
         if (a->var != v || fe_is_in_region(fe, a->offset))
             continue;
         if ((a->how & FE_GIVEN) && !(pointer && a->nsubscripts && a->how == (FE_READ | FE_GIVEN)))
@@ -393,4 +397,14 @@ bool fe_is_unshared(struct fe *fe, const struct omp_function *in, const struct o
         allocated = true;
     }
     return !pointer || allocated;
+}
+
+bool fe_is_unshared(struct fe *fe, const struct omp_function *in, const struct omp_var *v)
+{
+    if (!in || v->storage != OMPS_LOCAL)
+        return false;
+    if (!(fe->var_flags.at[v->id] & FE_VAR_LOOKED_AT))
+        fe->var_flags.at[v->id] |=
+            FE_VAR_LOOKED_AT | (is_unshared(fe, in, v) ? FE_VAR_UNSHARED : 0);
+    return fe->var_flags.at[v->id] & FE_VAR_UNSHARED;
 }

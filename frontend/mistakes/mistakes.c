@@ -32,10 +32,8 @@ void fe_warn(struct fe *fe, enum fe_warning w, unsigned offset, const char *word
 /* ------------------------------------------------------------------ what is lost */
 bool fe_is_in_clause(const struct fe *fe, unsigned offset)
 {
-    for (unsigned i = 0; i < fe->pragmas.n && fe->pragmas.at[i].extent.begin <= offset; i++)
-        if (fe_inside(offset, fe->pragmas.at[i].extent))
-            return true;
-    return false;
+    const struct fe_pragma *p = FE_LAST(fe->pragmas, offset);
+    return p && fe_inside(offset, p->extent);
 }
 
 static bool is_read_after(const struct fe *fe, const struct omp_construct *c,
@@ -171,11 +169,20 @@ static bool keeps_value(CXCursor parent)
     }
 }
 
+/* The last construct that begins before the offset is in all that are around it. */
 bool fe_is_in_region(const struct fe *fe, unsigned offset)
 {
-    for (unsigned i = 0; i < fe->u->nconstructs; i++)
-        if ((fe->u->constructs[i]->leaves & OMPL_TARGET) &&
-            fe_inside(offset, fe->u->constructs[i]->body))
+    unsigned first = 0, end = fe->u->nconstructs;
+    while (first < end) {
+        unsigned middle = first + (end - first) / 2;
+        if (fe->u->constructs[middle]->pragma.begin <= offset)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    const struct omp_construct *c = first ? fe->u->constructs[first - 1] : NULL;
+    for (; c; c = c->parent)
+        if ((c->leaves & OMPL_TARGET) && fe_inside(offset, c->body))
             return true;
     return false;
 }

@@ -41,6 +41,8 @@ typedef VEC(struct fe_access) fe_accesses;
 
 /* Of the loops' conditions, too; nothing of what is not evaluated. */
 void fe_find_accesses(struct fe *, CXCursor statement, fe_accesses *);
+/* Of a function that is defined here; looked for once. */
+const fe_accesses *fe_accesses_of(struct fe *, const struct omp_function *);
 /* Is it memory that malloc or its like returns? */
 bool fe_is_allocation(struct fe *, CXCursor);
 CXCursor fe_without_casts(struct fe *, CXCursor);

@@ -88,12 +88,11 @@ static bool is_set_by_host(struct fe *fe, CXCursor member)
     bool set = false;
     for (unsigned i = 0; i < fe->functions.n; i++) {
         const struct fe_function *f = fe->functions.at[i];
-        fe_accesses all = { 0 };
         if (f->system || !f->f->defined)
             continue;
-        fe_find_accesses(fe, f->cursor, &all);
-        for (unsigned k = 0; k < all.n; k++) {
-            const struct fe_access *a = &all.at[k];
+        const fe_accesses *all = fe_accesses_of(fe, f->f);
+        for (unsigned k = 0; k < all->n; k++) {
+            const struct fe_access *a = &all->at[k];
             bool address = (a->how & (FE_GIVEN | FE_LENT)) && !(a->how & FE_READ);
             if (!clang_equalCursors(a->member, member) || !(address || (a->how & FE_WRITE)))
                 continue;
@@ -131,16 +130,13 @@ static bool is_of_function(struct fe *fe, CXCursor value)
 static bool is_made_here(struct fe *fe, const struct omp_construct *c, const struct omp_var *v)
 {
     bool made = false;
-    fe_accesses all = { 0 };
+    const fe_accesses *all = fe_accesses_of(fe, c->function);
     if (v->storage != OMPS_LOCAL || fe_inside(v->decl, c->body))
         return false;
     if (v->type->kind != OMPT_POINTER)
         return true;
-    for (unsigned i = 0; i < fe->functions.n; i++)
-        if (fe->functions.at[i]->f == c->function)
-            fe_find_accesses(fe, fe->functions.at[i]->cursor, &all);
-    for (unsigned i = 0; i < all.n; i++) {
-        const struct fe_access *a = &all.at[i];
+    for (unsigned i = 0; i < all->n; i++) {
+        const struct fe_access *a = &all->at[i];
         if (a->var != v || a->nsubscripts || a->is_member || !(a->how & FE_WRITE))
             continue;
         if (clang_Cursor_isNull(a->value) || !is_of_function(fe, a->value))
