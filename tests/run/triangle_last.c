@@ -3,6 +3,7 @@
 /* also: -O0 */
 #include "check.h"
 enum { SIDE = 23 };
+static int use = 1; /* the device, else the regions' host versions */
 
 struct pair { int a; double b; };
 
@@ -35,7 +36,7 @@ struct pair { int a; double b; };
             CHECK(part[2] == -1 && p.a == -1);                                                  \
         }                                                                                       \
     }
-#define MAPPED map(tofrom: i, j, last, part, p) collapse(2)
+#define MAPPED if(target: use) map(tofrom: i, j, last, part, p) collapse(2)
 #define LEAGUE target teams distribute parallel for MAPPED
 #define ALL(what, outer, inner)                                                                 \
     NEST(what ", league", LEAGUE num_teams(teams) thread_limit(threads), outer, inner)          \
@@ -60,7 +61,7 @@ static void shapes(int n, int teams, int threads)
 static void deeper(int n, int teams)
 {
     int i = -5, j = -5, k = -5, gi, gj, gk, last = -1, want = -1, between = 0, ran = 0;
-#pragma omp target teams distribute parallel for collapse(3) lastprivate(i, j, k, last) map(tofrom: last, i, j, k) num_teams(teams)
+#pragma omp target teams distribute parallel for collapse(3) lastprivate(i, j, k, last) map(tofrom: last, i, j, k) num_teams(teams) if(target: use)
     for (i = 0; i < n; i++)
         for (j = i; j < n; j++)
             for (k = 2 * j; k < n; k++)
@@ -74,7 +75,7 @@ static void deeper(int n, int teams)
     if (ran)
         CHECK(gi == i && gj == j && gk == k);
     last = want = -1;
-#pragma omp target teams distribute parallel for collapse(3) lastprivate(last) map(tofrom: last) num_teams(teams)
+#pragma omp target teams distribute parallel for collapse(3) lastprivate(last) map(tofrom: last) num_teams(teams) if(target: use)
     for (int q = 0; q < 3; q++)                         /* a box of three */
         for (int r = 0; r < n; r++)
             for (int s = 3 * q; s < n; s += 2)
@@ -85,7 +86,7 @@ static void deeper(int n, int teams)
                 want = 10000 * q + 100 * r + s;
     CHECK_EQ(last, want);
     last = want = -1;
-#pragma omp target parallel for collapse(4) lastprivate(last) map(tofrom: last) schedule(dynamic)
+#pragma omp target parallel for collapse(4) lastprivate(last) map(tofrom: last) schedule(dynamic) if(target: use)
     for (int q = 0; q < 3; q++)                         /* two outer loops are shared */
         for (int r = n - 1; r >= 0; r--)
             for (int s = 3 * r; s < n; s += 2)
@@ -98,7 +99,7 @@ static void deeper(int n, int teams)
                     want = 10000 * q + 100 * r + s + t;
     CHECK_EQ(last, want);
     last = want = -1;
-#pragma omp target teams distribute parallel for collapse(2) lastprivate(last) map(tofrom: last) reduction(+: between)
+#pragma omp target teams distribute parallel for collapse(2) lastprivate(last) map(tofrom: last) reduction(+: between) if(target: use)
     for (int q = 0; q < n; q++) {
         between++;
         for (int r = 4 * q; r < n + 1; r++)
@@ -111,10 +112,40 @@ static void deeper(int n, int teams)
     CHECK_EQ(between, n);
 }
 
+/* Worksharing by itself, with other copies beside. */
+static void inside(int n)
+{
+    int i = -5, j = -5, last = -1, want = -1, t = 3, f = 4, sum = 10, runs = 0;
+#pragma omp target map(tofrom: last, sum, t, f, i) if(use)
+#pragma omp parallel
+#pragma omp for collapse(2) lastprivate(last, i) private(t) firstprivate(f) reduction(+: sum)
+    for (i = 0; i < n; i++)
+        for (j = 3 * i; j < n; j++) {
+            t = i + j, f += t;
+            sum++;
+            last = 100 * i + j;
+        }
+    for (int q = 0; q < n; q++)
+        for (int r = 3 * q; r < n; r++)
+            want = 100 * q + r, runs++;
+    CHECK_EQ(last, want);
+    CHECK_EQ(sum, 10 + runs);
+    CHECK(t == 3 && f == 4 && j == -5);
+    if (runs)
+        CHECK_EQ(i, n);
+    last = -1;
+#pragma omp target teams num_teams(2) map(tofrom: last) if(target: use)
+#pragma omp distribute collapse(2) lastprivate(last) private(t)
+    for (int q = 0; q < n; q++)
+        for (int r = 3 * q; r < n; r++)
+            t = 1, last = 100 * q + r;
+    CHECK_EQ(last, want);
+}
+
 static void tasks(int n)
 {
     int last = -1, want = -1;
-#pragma omp target map(tofrom: last)
+#pragma omp target map(tofrom: last) if(use)
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskloop collapse(2) lastprivate(last)
@@ -134,10 +165,12 @@ int main(void)
 #pragma omp target map(tofrom: on)
     on = ON_DEVICE;
     CHECK(on);
-    for (int i = 0; i < COUNT(sizes); i++) {
-        shapes(sizes[i], teams[i % 3], threads[(i + i / 3) % 3]);
-        deeper(sizes[i], teams[i % 3]);
-        tasks(sizes[i]);
-    }
+    for (use = 1; use >= 0; use--)
+        for (int i = 0; i < COUNT(sizes); i++) {
+            shapes(sizes[i], teams[i % 3], threads[(i + i / 3) % 3]);
+            deeper(sizes[i], teams[i % 3]);
+            inside(sizes[i]);
+            tasks(sizes[i]);
+        }
     return RESULT;
 }

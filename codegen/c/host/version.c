@@ -19,6 +19,19 @@ static bool in_map_clause(const struct omp_construct *c, const struct omp_var *v
     return false;
 }
 
+/* clang 22 gives lastprivate variables no value, or any, where the last iterations of an outer loop
+ * have no inner ones, and miscounts the iterations of a nest that has none. */
+static bool is_uneven(const struct omp_construct *c)
+{
+    bool uneven = c->ninner > 0, last = false;
+    for (unsigned i = 0; i < c->nloops; i++)
+        uneven |= c->loops[i].outer != NULL;
+    for (unsigned i = 0; i < c->nsharings; i++)
+        last |= c->sharings[i].lastprivate;
+    return uneven && last && (c->on_device || (c->leaves & OMPL_TARGET)) && !c->cancelled &&
+           !cg_clause(c, OMPC_ORDERED);
+}
+
 /* Section 5.8.1: lastprivate and linear on a combined target construct map the variable tofrom.
  * clang takes it as firstprivate of target and loses the result. */
 static const char *missing_maps(struct cg *cg, const struct omp_construct *c)
@@ -26,7 +39,8 @@ static const char *missing_maps(struct cg *cg, const struct omp_construct *c)
     const char *list = "";
     for (unsigned i = 0; i < c->nsharings; i++) {
         const struct omp_sharing *s = &c->sharings[i];
-        bool stored = s->share == OMPSH_LINEAR || (s->lastprivate && s->clause) || cg_is_scan(s);
+        bool stored = s->share == OMPSH_LINEAR || (s->lastprivate && s->clause) || cg_is_scan(s) ||
+                      (s->share == OMPSH_REDUCTION && is_uneven(c));
         if (stored && s->share != OMPSH_FIRSTPRIVATE && !in_map_clause(c, s->var))
             list = cg_strf(cg, "%s map(tofrom: %s)", list, s->var->name);
     }
@@ -327,6 +341,56 @@ static void host_scan(struct cg *cg, const struct omp_construct *c)
     cg_close(cg);
 }
 
+/* ------------------------------------------------------------------ uneven nests */
+static void write_copies(struct cg *cg, const struct omp_construct *c)
+{
+    for (unsigned i = 0; i < c->nsharings; i++) {
+        const struct omp_sharing *s = &c->sharings[i];
+        bool first = s->share == OMPSH_FIRSTPRIVATE && s->clause;
+        if (!s->lastprivate && (first || s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV))
+            cg_put(cg, " %s(%s)", first ? "firstprivate" : "private", s->var->name);
+    }
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (k->kind == OMPC_REDUCTION)
+            write_clause(cg, c, k);
+}
+
+/* One thread runs the loops as they are written, on the variables that are lastprivate. */
+static void write_uneven(struct cg *cg, const struct omp_construct *c)
+{
+    bool one_team = (c->leaves & OMPL_DISTRIBUTE) && !(c->leaves & OMPL_TEAMS);
+    if (c->leaves & OMPL_TARGET) {
+        cg_marker(cg, c->place);
+        cg_puts(cg, "#pragma omp target");
+        write_target_clauses(cg, c);
+        cg_puts(cg, missing_maps(cg, c));
+    }
+    if (one_team) {
+        cg_open_scope(cg);
+        cg_line(cg, "extern int omp_get_team_num(void);");
+        cg_line(cg, "if (omp_get_team_num() == 0)");
+    }
+    cg_marker(cg, c->place);
+    if ((c->leaves & OMPL_FOR) && !(c->leaves & OMPL_PARALLEL))
+        cg_put(cg, "#pragma omp single%s\n", cg_never_waits(c) ? " nowait" : "");
+    cg_puts(cg, "#pragma omp parallel num_threads(1)");
+    write_copies(cg, c);
+    cg_puts(cg, "\n");
+    cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
+    if (one_team)
+        cg_close(cg);
+}
+
+static void write_version(struct cg *cg, const struct omp_construct *c)
+{
+    if (c->scan)
+        host_scan(cg, c);
+    else if (is_uneven(c))
+        write_uneven(cg, c);
+    else
+        user_construct(cg, c);
+}
+
 /* ------------------------------------------------------------------ allocators */
 static void make_allocators(struct cg *cg, const struct omp_construct *c)
 {
@@ -392,7 +456,7 @@ void cg_host_version(struct cg *cg, const struct omp_construct *c)
         for (unsigned i = 0; i < c->ncaptures; i++)
             mention_bounds(cg, c, c->captures[i].var);
     }
-    (c->scan ? host_scan : user_construct)(cg, c);
+    write_version(cg, c);
     if (wrapped)
         cg_close(cg);
     destroy_allocators(cg, c->clauses);
@@ -408,12 +472,12 @@ void cg_host_construct(struct cg *cg, const struct omp_construct *c)
         cg_open_scope(cg);
         mention_private_bounds(cg, c);
     }
-    (c->scan ? host_scan : user_construct)(cg, c);
+    write_version(cg, c);
     if (bounds)
         cg_close(cg);
 }
 
 bool cg_host_changes(const struct omp_construct *c)
 {
-    return c->scan || has_hard_reductions(c) || has_private_bounds(c);
+    return c->scan || is_uneven(c) || has_hard_reductions(c) || has_private_bounds(c);
 }
