@@ -115,10 +115,10 @@ static const char *default_output(const struct options *o, const struct job *j)
 
 /* The object of a link: in the temporary directory, or beside the result when clang writes more
  * files beside it. */
-static const char *link_object(const struct options *o, const struct job *j, unsigned index)
+static const char *link_object(const struct options *o, const struct job *j)
 {
     if (!o->beside)
-        return mem_printf("%s/%u/%s.o", drv_temp_dir(), index, j->stem);
+        return mem_printf("%s/%s.o", drv_job_dir(j), j->stem);
     const char *result = o->output ? o->output : "a.out";
     const char *name = mem_printf("%s/%s-%s.o", path_dir(result), path_base(result), j->stem);
     if (!o->dry)
@@ -126,16 +126,10 @@ static const char *link_object(const struct options *o, const struct job *j, uns
     return name;
 }
 
-static void make_dir(const char *path)
-{
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        diag_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", path, strerror(errno));
-}
-
 static const char *save_dir(const struct options *o)
 {
     if (*o->save_dir) {
-        make_dir(o->save_dir);
+        drv_make_dir(o->save_dir);
         return o->save_dir;
     }
     return o->output ? path_dir(o->output) : ".";
@@ -143,26 +137,30 @@ static const char *save_dir(const struct options *o)
 
 static struct job make_job(const struct options *o, const struct arg *a, unsigned index)
 {
-    struct job j = {
-        .opt = o, .input = a, .path = a->value, .language = a->language, .input_file = a->value
-    };
-    const char *dir = mem_printf("%s/%u", drv_temp_dir(), index);
-    make_dir(dir);
-    j.stem = strcmp(a->value, "-") == 0 ? "stdin" : path_stem(a->value);
-    j.err_base = mem_printf("%s/", dir);
-    const char *base = o->save ? save_dir(o) : dir;
+    struct job j = { .opt = o,
+                     .input = a,
+                     .path = a->value,
+                     .language = a->language,
+                     .input_file = a->value,
+                     .index = index,
+                     .dir = mem_alloc(sizeof *j.dir) };
+    bool from_stdin = strcmp(a->value, "-") == 0;
+    j.stem = from_stdin ? "stdin" : path_stem(a->value);
+    const char *base = o->save ? save_dir(o) : from_stdin ? drv_job_dir(&j) : NULL;
     /* Without "./": the assembler would take the two spellings in the line table of X.host.c for
      * one file. */
-    j.base = strcmp(base, ".") == 0 && *j.stem != '-' ? j.stem : mem_printf("%s/%s", base, j.stem);
+    if (base)
+        j.base =
+            strcmp(base, ".") == 0 && *j.stem != '-' ? j.stem : mem_printf("%s/%s", base, j.stem);
     j.link = o->goal == GOAL_LINK;
-    if (strcmp(a->value, "-") == 0) {
-        j.input_file = mem_printf("%s/stdin.txt", dir);
+    if (from_stdin) {
+        j.input_file = mem_printf("%s/stdin.txt", drv_job_dir(&j));
         if (!file_write(j.input_file, stdin_text, stdin_size))
             diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", j.input_file, strerror(errno));
         if (!o->output && !j.link)
             j.stem = "-";
     }
-    j.output = j.link ? link_object(o, &j, index) : o->output ? o->output : default_output(o, &j);
+    j.output = j.link ? link_object(o, &j) : o->output ? o->output : default_output(o, &j);
     return j;
 }
 

@@ -297,11 +297,13 @@ static struct job make_job(const struct options *o)
     const char *dir = mem_printf("%s/device-link", drv_temp_dir());
     if (mkdir(dir, 0777) != 0)
         diag_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", dir, strerror(errno));
+    const char **cell = mem_alloc(sizeof *cell);
+    *cell = dir;
     return (struct job){ .opt = o,
                          .path = o->output ? o->output : "a.out",
                          .stem = "device-link",
                          .link = true,
-                         .err_base = mem_printf("%s/", dir),
+                         .dir = cell,
                          .base = make_base(o, dir),
                          .input_file = "",
                          .output = mem_printf("%s/linked.o", dir) };

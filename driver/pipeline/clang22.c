@@ -101,9 +101,9 @@ static double patience_with(const struct job *j)
 /* What omp-split says of the file. */
 static int screen_file(const struct job *j)
 {
-    struct proc pre = { .err = mem_printf("%spre.err", j->err_base),
+    struct proc pre = { .err = mem_printf("%s/pre.err", drv_job_dir(j)),
                         .doing = mem_printf("preprocessing '%s'", j->path) };
-    struct proc screen = { .err = mem_printf("%sscreen.err", j->err_base),
+    struct proc screen = { .err = mem_printf("%s/screen.err", drv_job_dir(j)),
                            .doing = mem_printf("reading the directives of '%s'", j->path) };
     drv_preprocess(j, &pre);
     if (drv_proc_run(&pre) != 0)
@@ -189,7 +189,7 @@ static bool hides_some(const struct job *j, const char *from, const char *file)
 {
     size_t size;
     const char *text = file_read(from, &size);
-    struct proc p = { .err = mem_printf("%shidden.err", j->err_base),
+    struct proc p = { .err = mem_printf("%s/hidden.err", drv_job_dir(j)),
                       .doing = mem_printf("reading the directives of '%s'", j->path) };
     if (!has_hidden_words(text, size))
         return false;

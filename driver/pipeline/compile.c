@@ -86,9 +86,29 @@ void drv_dep_args(const struct job *j, struct words *w)
     }
 }
 
+const char *drv_job_dir(const struct job *j)
+{
+    if (!*j->dir) {
+        *j->dir = mem_printf("%s/%u", drv_temp_dir(), j->index);
+        drv_make_dir(*j->dir);
+    }
+    return *j->dir;
+}
+
+const char *drv_job_base(const struct job *j)
+{
+    return j->base ? j->base : mem_printf("%s/%s", drv_job_dir(j), j->stem);
+}
+
+const char *drv_scratch_file(const struct job *j, const char *name)
+{
+    const char *file = drv_memory_file(name);
+    return file ? file : mem_printf("%s/%s", drv_job_dir(j), name);
+}
+
 const char *drv_job_file(const struct job *j, const char *extension)
 {
-    return mem_printf("%s.%s", j->base, extension);
+    return mem_printf("%s.%s", drv_job_base(j), extension);
 }
 
 /* ------------------------------------------------------------------ kinds of input */
@@ -141,7 +161,7 @@ static void plain_deps(const struct job *j, struct words *w, const char **depfil
         drv_dep_args(j, &dep);
         *depfile = dep.n && strcmp(dep.v[0], "-MF") == 0 ? dep.v[1] : drv_value(j->opt, FLAG_MF);
     } else if (has_headers(j) && !drv_is_preprocessed(j) && !j->no_targets && !j->opt->dry) {
-        *depfile = drv_job_file(j, "deps");
+        *depfile = drv_scratch_file(j, "deps");
         WORDS_ADD(&dep, "-MD", "-MF", *depfile);
     }
     words_add_all(w, &dep);
@@ -198,7 +218,7 @@ static bool has_openmp(const struct job *j, const char *depfile)
 static void try_older(const struct job *j, struct proc *p, const char **depfile)
 {
     struct proc again = { .in = p->in,
-                          .err = mem_printf("%splain51.err", j->err_base),
+                          .err = drv_scratch_file(j, "plain51.err"),
                           .doing = p->doing };
     if (p->code != 1 || j->opt->gcc || !has_headers(j) || !has_openmp(j, *depfile) ||
         !drv_older_openmp(j->opt))
@@ -211,7 +231,7 @@ static void try_older(const struct job *j, struct proc *p, const char **depfile)
 static int run_plain(struct job *j)
 {
     const char *depfile;
-    struct proc p = { .err = mem_printf("%splain.err", j->err_base),
+    struct proc p = { .err = drv_scratch_file(j, "plain.err"),
                       .doing = mem_printf("compiling '%s'", j->path) };
     plain_args(j, &p.argv, &depfile);
     if (strcmp(j->path, "-") == 0)
@@ -220,6 +240,7 @@ static int run_plain(struct job *j)
         drv_print_command(&p.argv);
     if (j->opt->dry)
         return 0;
+    drv_temp_dir(); /* for what clang may leave */
     bool watched = has_headers(j) && !j->opt->gcc;
     enum tool_exit end = watched ? drv_run_watched(j, &p) : TOOL_OK;
     if (end != TOOL_OK)

@@ -33,7 +33,7 @@ static const char *begin_output(const struct job *j)
 {
     if (j->opt->dry)
         return j->output;
-    return to_stdout(j) || to_special_file(j) ? mem_printf("%soutput", j->err_base)
+    return to_stdout(j) || to_special_file(j) ? mem_printf("%s/output", drv_job_dir(j))
                                               : drv_output_begin(j->output);
 }
 

@@ -59,8 +59,9 @@ struct job {
     const struct arg *input;
     const char *path, *language, *stem;
     const char *input_file;    /* what is read: the path, or the copy of standard input */
-    const char *base;          /* DIR/STEM of intermediate files */
-    const char *err_base;      /* DIR/ of captured messages */
+    const char *base;          /* DIR/STEM of intermediate files that are kept, or NULL */
+    unsigned index;            /* names its directory … */
+    const char **dir;          /* … for what is not; NULL: not made yet */
     const char *output;        /* what the user gets, NULL: standard output */
     const char *write_to;      /* output's temporary name */
     struct side_output *sides; /* side_outputs.c */
@@ -86,7 +87,11 @@ void drv_deprecation_args(const struct options *, struct words *); /* of a C fil
 /* the same for the host compiler, which may be gcc */
 void drv_host_openmp(const struct options *, struct words *);
 void drv_host_headers(const struct options *, struct words *); /* where its omp.h is */
+const char *drv_job_dir(const struct job *);  /* in the temporary directory; made when asked for */
+const char *drv_job_base(const struct job *); /* DIR/STEM of intermediate files */
 const char *drv_job_file(const struct job *, const char *extension);
+/* For what one program writes and only we read: in memory, where the system has such files. */
+const char *drv_scratch_file(const struct job *, const char *name);
 void drv_preprocess(const struct job *, struct proc *); /* the command */
 void drv_input(const struct job *, struct proc *);      /* its last words: the file */
 bool drv_is_preprocessed(const struct job *);           /* by the user */

@@ -115,7 +115,7 @@ static size_t length_of(const char *path)
  * the one without errors of the version's. */
 static bool accepted_by_older(const struct job *j, struct proc *check)
 {
-    struct proc p = { .err = mem_printf("%solder.err", j->err_base),
+    struct proc p = { .err = mem_printf("%s/older.err", drv_job_dir(j)),
                       .doing = mem_printf("checking '%s'", j->path) };
     if (!drv_older_openmp(j->opt))
         return false;
@@ -133,7 +133,7 @@ static bool accepted_by_older(const struct job *j, struct proc *check)
 static bool accepted_as_rewritten(const struct job *j, struct proc *check)
 {
     const char *text = drv_job_file(j, "check.i");
-    struct proc p = { .err = mem_printf("%srewritten.err", j->err_base),
+    struct proc p = { .err = mem_printf("%s/rewritten.err", drv_job_dir(j)),
                       .doing = mem_printf("checking '%s'", j->path) };
     if (access(text, R_OK) != 0)
         return false;

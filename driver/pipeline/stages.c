@@ -100,7 +100,7 @@ static bool first_device_is_gpu(const struct job *j) { return drv_makes_gpu_imag
 /* ------------------------------------------------------------------ names */
 const char *drv_arch_file(const struct job *j, unsigned i, const char *extension)
 {
-    return mem_printf("%s.%s.%s", j->base, drv_arch_name(&j->archs, i), extension);
+    return mem_printf("%s.%s.%s", drv_job_base(j), drv_arch_name(&j->archs, i), extension);
 }
 const char *drv_preprocessed(const struct job *j)
 {
@@ -110,7 +110,7 @@ const char *drv_preprocessed(const struct job *j)
 }
 const char *drv_stage_err(const struct job *j, enum stage_id id, unsigned i)
 {
-    return mem_printf("%s%d.%u.err", j->err_base, (int)id, i);
+    return mem_printf("%s/%d.%u.err", drv_job_dir(j), (int)id, i);
 }
 
 /* ------------------------------------------------------------------ the commands */
@@ -387,7 +387,7 @@ static void lower(const struct job *j, struct proc *p, const char *target, bool 
 {
     WORDS_ADD(&p->argv, drv_tool("omp-device"), mem_printf("--target=%s", target), j->level,
               mem_printf("--rtl=%s", drv_tool(mem_printf("devicertl-%s.bc", target))),
-              mem_printf("--info=%s.%s.info", j->base, target));
+              mem_printf("--info=%s.%s.info", drv_job_base(j), target));
     if (j->debug)
         WORDS_ADD(&p->argv, "-g");
     if (!first)
@@ -675,7 +675,7 @@ static void add_commands(const struct job *j, const struct stage *s, struct text
     for (unsigned i = 0; i < n; i++) {
         struct proc p = { 0 };
         s->command(j, i, &p);
-        drv_cache_add_command(key, &p.argv, j->base);
+        drv_cache_add_command(key, &p.argv, drv_job_base(j));
     }
 }
 

@@ -49,7 +49,10 @@ double drv_now(void); /* seconds */
 void drv_exit(int code) __attribute__((noreturn));
 
 /* ------------------------------------------------------------------ temporary files (temp.c) */
-const char *drv_temp_dir(void); /* created on first use */
+const char *drv_temp_dir(void);      /* created on first use */
+void drv_make_dir(const char *path); /* unless it is there */
+/* For what one program writes and only we read; NULL: the system has no files in memory. */
+const char *drv_memory_file(const char *name);
 /* After a failure that the process has said nothing of, or whose message may mislead: says so where
  * files of some size cannot be written there. */
 bool drv_temp_report(const struct proc *);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +27,20 @@ const char *drv_temp_dir(void)
     directory = name;
     setenv("TMPDIR", name, 1); /* what clang keeps for itself goes there as well */
     return directory;
+}
+
+void drv_make_dir(const char *path)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        diag_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", path, strerror(errno));
+}
+
+/* Programs that we start open it by our process's name for it. */
+const char *drv_memory_file(const char *name)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC);
+    const char *path = mem_printf("/proc/%ld/fd/%d", (long)getpid(), fd);
+    return fd >= 0 && file_exists(path) ? path : NULL;
 }
 
 bool drv_temp_report(const struct proc *p)
