@@ -15,7 +15,8 @@ static const struct device_func {
         GROUP_STRING,
         GROUP_STDIO,
         GROUP_ASSERT,
-        GROUP_OMP,
+        GROUP_OMP_ANY, /* the same for all teams */
+        GROUP_OMP,     /* from here on, what may show the team */
         GROUP_SCHEDULE,
         GROUP_THREADS,
         GROUP_TASK,

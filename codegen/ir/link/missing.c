@@ -203,6 +203,7 @@ static bool is_device_libc(const char *name)
 #define NAMES_STRING(name) #name,
 #define NAMES_STDIO(name) #name,
 #define NAMES_ASSERT(name) #name,
+#define NAMES_OMP_ANY(name)
 #define NAMES_OMP(name)
 #define NAMES_SCHEDULE(name)
 #define NAMES_THREADS(name)
