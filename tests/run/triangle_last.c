@@ -144,18 +144,23 @@ static void inside(int n)
 
 static void tasks(int n)
 {
-    int last = -1, want = -1;
-#pragma omp target map(tofrom: last) if(use)
+    int last = -1, want = -1, after = 0;
+#pragma omp target map(tofrom: last, after) if(use)
 #pragma omp parallel
 #pragma omp single
+    {
+        int own = 4;                                    /* firstprivate in the tasks */
 #pragma omp taskloop collapse(2) lastprivate(last)
-    for (int q = 0; q < n; q++)
-        for (int r = 3 * q; r < n; r++)
-            last = 100 * q + r;
+        for (int q = 0; q < n; q++)
+            for (int r = 3 * q; r < n; r++)
+                last = 100 * q + r, own++;
+        after = own;
+    }
     for (int q = 0; q < n; q++)
         for (int r = 3 * q; r < n; r++)
             want = 100 * q + r;
     CHECK_EQ(last, want);
+    CHECK_EQ(after, 4);
 }
 
 int main(void)

@@ -346,7 +346,7 @@ static void write_copies(struct cg *cg, const struct omp_construct *c)
 {
     for (unsigned i = 0; i < c->nsharings; i++) {
         const struct omp_sharing *s = &c->sharings[i];
-        bool first = s->share == OMPSH_FIRSTPRIVATE && s->clause;
+        bool first = s->share == OMPSH_FIRSTPRIVATE; /* also of a task, without a clause */
         if (!s->lastprivate && (first || s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV))
             cg_put(cg, " %s(%s)", first ? "firstprivate" : "private", s->var->name);
     }
