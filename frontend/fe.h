@@ -498,6 +498,8 @@ bool fe_is_private_inside(const struct omp_construct *, const struct omp_var *);
 /* is what the name means there another variable than the one that the target construct has? */
 bool fe_is_private_at(const struct omp_construct *target, const struct omp_var *, unsigned offset);
 void fe_data_sharing(struct fe *);
+/* How the construct treats the variable; NULL: nothing is said of it. */
+const struct omp_sharing *fe_sharing_of(const struct omp_construct *, const struct omp_var *);
 /* assume.c */
 void fe_read_assumptions(struct fe *);
 /* mode.c */

@@ -129,20 +129,12 @@ void fe_choose_modes(struct fe *fe)
 }
 
 /* ------------------------------------------------------------------ the decision */
-static const struct omp_sharing *sharing_of(const struct omp_construct *c, const struct omp_var *v)
-{
-    for (unsigned i = 0; i < c->nsharings; i++)
-        if (c->sharings[i].var == v)
-            return &c->sharings[i];
-    return NULL;
-}
-
 /* `outer` has a private copy of a variable that `inner` shares and may change, or that inner's
  * threads may see change. */
 static bool team_private(const struct omp_construct *outer, const struct omp_construct *inner)
 {
     for (unsigned i = 0; i < outer->nsharings; i++) {
-        const struct omp_sharing *s = &outer->sharings[i], *t = sharing_of(inner, s->var);
+        const struct omp_sharing *s = &outer->sharings[i], *t = fe_sharing_of(inner, s->var);
         if (s->share != OMPSH_SHARED && t && t->share == OMPSH_SHARED && !t->by_value)
             return true;
     }

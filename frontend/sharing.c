@@ -33,6 +33,14 @@ static void add_once(struct fe *fe, var_list *l, struct omp_var *v)
     *VEC_PUSH(fe->a, l) = v;
 }
 
+const struct omp_sharing *fe_sharing_of(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < c->nsharings; i++)
+        if (c->sharings[i].var == v)
+            return &c->sharings[i];
+    return NULL;
+}
+
 /* An inner construct has its own copy that has nothing to do with ours: sharings of inner
  * constructs are there already.  Run-time bounds of an array's type are still needed from outside.
  */

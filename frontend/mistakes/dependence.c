@@ -267,10 +267,9 @@ static void warn_of_update(struct nest *n, const struct fe_access *w, const fe_a
                              ? arena_printf(n->fe->a, "private(%s) on this construct", name)
                              : "a reduction clause, or an atomic construct";
     fe_warn(n->fe, WARN_DEPENDENCE, w->offset,
-            arena_printf(n->fe->a,
-                         "iterations of '%s' that run at the same time update the same %s'%s': "
-                         "that takes %s",
-                         n->c->spelling, what, name, remedy));
+            "iterations of '%s' that run at the same time update the same %s'%s': "
+            "that takes %s",
+            n->c->spelling, what, name, remedy);
 }
 
 static bool check_pair(struct nest *n, const struct fe_access *w, const struct fe_access *x,
@@ -282,10 +281,9 @@ static bool check_pair(struct nest *n, const struct fe_access *w, const struct f
     enum finding f = judge(n, w, x);
     if (f == CARRIED)
         fe_warn(n->fe, WARN_DEPENDENCE, x->offset,
-                arena_printf(n->fe->a,
-                             "iterations of '%s' depend on each other: one reads the element of "
-                             "'%s' that another one writes, and they run at the same time",
-                             n->c->spelling, w->var->name));
+                "iterations of '%s' depend on each other: one reads the element of "
+                "'%s' that another one writes, and they run at the same time",
+                n->c->spelling, w->var->name);
     else if (f == SAME_ELEMENT && reads_before(x, w))
         warn_of_update(n, w, all);
     else

@@ -5,6 +5,7 @@
  * the search: a variable that several regions use for what they compute by themselves is no
  * mistake. */
 #include "frontend/mistakes/mistakes.h"
+#include <stdarg.h>
 #include <string.h>
 
 enum { MOST_THREADS = 1024 }; /* of a team, on every GPU */
@@ -18,11 +19,15 @@ static const char *const names[FE_WARNINGS] = { PROTO_WARNINGS(NAME) };
 
 bool fe_warns(enum fe_warning w) { return strlen(levels) > w && levels[w] != '0'; }
 
-void fe_warn(struct fe *fe, enum fe_warning w, unsigned offset, const char *words)
+void fe_warn(struct fe *fe, enum fe_warning w, unsigned offset, const char *fmt, ...)
 {
     struct omp_place p = fe_place(fe->u, offset);
+    va_list ap;
     if (!fe_warns(w) || fe_is_system(fe, offset))
         return;
+    va_start(ap, fmt);
+    const char *words = arena_vprintf(fe->a, fmt, ap);
+    va_end(ap);
     if (levels[w] == '2')
         fe_error_at(fe, p, "%s [-Werror,-W%s]", words, names[w]);
     else
@@ -78,29 +83,19 @@ static void find_lost_value(struct fe *fe, const struct omp_construct *c, const 
     FE_EACH(r, fe->refs, c->body) {
         if (r->var != v || !is_assigned(fe, r) || fe_is_private_at(c, v, r->offset))
             continue;
-        fe_warn(
-            fe, WARN_LOST, r->offset,
-            arena_printf(fe->a,
-                         "what '%s' gets here is lost: no clause of the region names it, so it is "
-                         "firstprivate there; map(tofrom: %s) brings the value back",
-                         v->name, v->name));
+        fe_warn(fe, WARN_LOST, r->offset,
+                "what '%s' gets here is lost: no clause of the region names it, so it is "
+                "firstprivate there; map(tofrom: %s) brings the value back",
+                v->name, v->name);
         return;
     }
-}
-
-static const struct omp_sharing *sharing_of(const struct omp_construct *c, const struct omp_var *v)
-{
-    for (unsigned i = 0; i < c->nsharings; i++)
-        if (c->sharings[i].var == v)
-            return &c->sharings[i];
-    return NULL;
 }
 
 /* Of a construct inside of c that reduces into its variable v. */
 static const struct omp_clause *reduction_of(const struct omp_construct *c, const struct omp_var *v)
 {
     for (const struct omp_construct *n = c->child; n; n = n->next) {
-        const struct omp_sharing *s = sharing_of(n, v);
+        const struct omp_sharing *s = fe_sharing_of(n, v);
         if (s && s->share == OMPSH_REDUCTION)
             return s->clause;
         const struct omp_clause *inner = s && s->share != OMPSH_SHARED ? NULL : reduction_of(n, v);
@@ -116,10 +111,9 @@ static void find_lost_reduction(struct fe *fe, const struct omp_construct *c,
     const struct omp_clause *k = reduction_of(c, v);
     if (k)
         fe_warn(fe, WARN_LOST_REDUCTION, k->extent.begin,
-                arena_printf(fe->a,
-                             "the result for '%s' stays in the region, where it is firstprivate: "
-                             "map(tofrom: %s) on the target construct brings it back",
-                             v->name, v->name));
+                "the result for '%s' stays in the region, where it is firstprivate: "
+                "map(tofrom: %s) on the target construct brings it back",
+                v->name, v->name);
 }
 
 static void find_lost(struct fe *fe, const struct omp_construct *c)
@@ -247,12 +241,10 @@ static void find_unmapped(struct fe *fe, const struct omp_construct *c)
         const struct omp_ref *r = FE_FIRST(fe->refs, c->body.begin);
         while (r->var != v)
             r++;
-        fe_warn(
-            fe, WARN_UNMAPPED, r->offset,
-            arena_printf(fe->a,
-                         "'%s' points to memory of the host here: neither the region nor a data "
-                         "construct of the function maps it; map(%s[0:n])",
-                         v->name, v->name));
+        fe_warn(fe, WARN_UNMAPPED, r->offset,
+                "'%s' points to memory of the host here: neither the region nor a data "
+                "construct of the function maps it; map(%s[0:n])",
+                v->name, v->name);
     }
 }
 
@@ -263,9 +255,8 @@ static void check_limits(struct fe *fe, const struct omp_construct *c)
         if ((k->kind == OMPC_NUM_THREADS || k->kind == OMPC_THREAD_LIMIT) && k->expr.is_constant &&
             k->expr.value > MOST_THREADS)
             fe_warn(fe, WARN_LIMITS, k->extent.begin,
-                    arena_printf(fe->a,
-                                 "%lld threads are asked for: a team on a GPU has at most %d",
-                                 (long long)k->expr.value, MOST_THREADS));
+                    "%lld threads are asked for: a team on a GPU has at most %d",
+                    (long long)k->expr.value, MOST_THREADS);
 }
 
 void fe_find_mistakes(struct fe *fe)

@@ -12,7 +12,8 @@
 enum fe_warning { PROTO_WARNINGS(FE_WARNING) FE_WARNINGS };
 #undef FE_WARNING
 bool fe_warns(enum fe_warning); /* is it on? */
-void fe_warn(struct fe *, enum fe_warning, unsigned offset, const char *words);
+void fe_warn(struct fe *, enum fe_warning, unsigned offset, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 bool fe_is_in_clause(const struct fe *, unsigned offset);
 bool fe_is_in_region(const struct fe *, unsigned offset);
 bool fe_has_unified_memory(const struct fe *);

@@ -152,17 +152,16 @@ static void warn(struct fe *fe, const struct fe_access *a, CXCursor member, bool
     CXString name = clang_getCursorSpelling(member);
     const char *v = a->var->name, *m = clang_getCString(name);
     const char *arrow = a->var->type->kind == OMPT_POINTER ? "->" : ".";
-    const char *words =
-        list ? arena_printf(fe->a,
-                            "'%s' follows '%s' to memory of the host here: no clause maps the "
-                            "nodes of the list",
-                            v, m)
-             : arena_printf(fe->a,
-                            "'%s%s%s' points to memory of the host here: the struct is on the "
-                            "device, and nothing maps what its member points to, as in "
-                            "map(%s%s%s[0:n])",
-                            v, arrow, m, v, arrow, m);
-    fe_warn(fe, WARN_SHALLOW, a->offset, words);
+    if (list)
+        fe_warn(
+            fe, WARN_SHALLOW, a->offset,
+            "'%s' follows '%s' to memory of the host here: no clause maps the nodes of the list", v,
+            m);
+    else
+        fe_warn(fe, WARN_SHALLOW, a->offset,
+                "'%s%s%s' points to memory of the host here: the struct is on the device, and "
+                "nothing maps what its member points to, as in map(%s%s%s[0:n])",
+                v, arrow, m, v, arrow, m);
     clang_disposeString(name);
 }
 

@@ -121,8 +121,7 @@ void fe_find_single_teams(struct fe *fe, const struct omp_construct *c)
         fe_fixes_team(target)) /* the program's choice */
         return;
     fe_warn(fe, WARN_ONE_TEAM, c->loops[0].extent.begin,
-            arena_printf(fe->a,
-                         "this loop runs on one team, so on one multiprocessor of the GPU: %s; "
-                         "'teams distribute' has it run on all",
-                         c->one_team));
+            "this loop runs on one team, so on one multiprocessor of the GPU: %s; "
+            "'teams distribute' has it run on all",
+            c->one_team);
 }

@@ -128,10 +128,9 @@ static void check(struct fe *fe, const struct omp_construct *c, const struct omp
         !fe_is_unshared(fe, c->function, v))
         return;
     fe_warn(fe, WARN_REPEATED, m->item ? m->item->text.begin : c->pragma.begin,
-            arena_printf(fe->a,
-                         "'%s' is copied in each iteration of the loop at line %u, where only "
-                         "regions use it: 'target data map(…)' around the loop copies it once",
-                         v->name, fe_place(fe->u, e.begin).line));
+            "'%s' is copied in each iteration of the loop at line %u, where only "
+            "regions use it: 'target data map(…)' around the loop copies it once",
+            v->name, fe_place(fe->u, e.begin).line);
 }
 
 void fe_find_repeated_transfers(struct fe *fe, const struct omp_construct *c)

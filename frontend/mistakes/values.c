@@ -66,11 +66,9 @@ static void check(struct fe *fe, const struct omp_construct *c, const struct omp
         may_be_present(fe, c, v))
         return;
     fe_warn(fe, WARN_UNINITIALIZED, a->offset,
-            arena_printf(fe->a,
-                         "'%s' has no value here: map(%s: …) does not copy the host's to the "
-                         "device; map(%s: …) does",
-                         v->name, k->map == OMPM_FROM ? "from" : "alloc",
-                         k->map == OMPM_FROM ? "tofrom" : "to"));
+            "'%s' has no value here: map(%s: …) does not copy the host's to the "
+            "device; map(%s: …) does",
+            v->name, k->map == OMPM_FROM ? "from" : "alloc", k->map == OMPM_FROM ? "tofrom" : "to");
 }
 
 void fe_find_uninitialized(struct fe *fe, const struct omp_construct *c)
