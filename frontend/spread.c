@@ -23,6 +23,7 @@ void fe_set_spread(bool on, bool with_remarks)
 /* ------------------------------------------------------------------ what shows the team */
 struct finding { /* what, and where; NULL: nothing */
     const char *what, *name;
+    bool asks; /* the program is about the team */
     struct omp_place place;
 };
 
@@ -41,7 +42,7 @@ static bool find_construct(const struct omp_construct *first, struct finding *f)
         if (is_harmless(c) && !find_construct(c->child, f))
             continue;
         if (!f->what)
-            *f = (struct finding){ "it contains", c->spelling, c->place };
+            *f = (struct finding){ "it contains", c->spelling, false, c->place };
         return true;
     }
     return false;
@@ -51,17 +52,18 @@ static bool find_call(const struct fe *fe, struct omp_extent e, struct finding *
 {
     FE_EACH(r, fe->frefs, e)
         if (r->function->shows_team) {
-            *f = (struct finding){ "it uses", r->function->f->name, fe_place(fe->u, r->offset) };
+            *f = (struct finding){ "it uses", r->function->f->name, r->function->known,
+                                   fe_place(fe->u, r->offset) };
             return true;
         }
     FE_EACH(r, fe->refs, e)
         if (r->var->declare_target == OMPV_DT_GROUP) {
-            *f = (struct finding){ "it uses", r->var->name, fe_place(fe->u, r->offset) };
+            *f = (struct finding){ "it uses", r->var->name, true, fe_place(fe->u, r->offset) };
             return true;
         }
     for (unsigned i = 0; i < fe->indirect.n; i++)
         if (fe_inside(fe->indirect.at[i], e)) {
-            *f = (struct finding){ "it calls a function through", "a pointer",
+            *f = (struct finding){ "it calls a function through", "a pointer", false,
                                    fe_place(fe->u, fe->indirect.at[i]) };
             return true;
         }
@@ -97,7 +99,8 @@ static bool find_clause(const struct omp_construct *c, struct finding *f)
         for (unsigned i = 0; i < sizeof fixing / sizeof *fixing; i++)
             fixes |= k->kind == fixing[i];
         if (fixes)
-            *f = (struct finding){ "of its clause", fe_clause_rows[k->kind].spelling, k->place };
+            *f = (struct finding){ "of its clause", fe_clause_rows[k->kind].spelling, false,
+                                   k->place };
     }
     return f->what != NULL;
 }
@@ -122,7 +125,7 @@ static struct omp_construct *find_loop(const struct fe *fe, struct omp_construct
 
 static void say(const struct fe *fe, struct omp_construct *c, const struct finding *f)
 {
-    c->one_team = f->what ? arena_printf(fe->a, "%s '%s'", f->what, f->name) : NULL;
+    c->one_team = f->what && !f->asks ? arena_printf(fe->a, "%s '%s'", f->what, f->name) : NULL;
     if (!remarks)
         return;
     if (f->what)

@@ -56,8 +56,10 @@ static bool follow(struct reader *r, CXCursor c, struct fe_access *a, indices *s
         if (!v.n || !(deref || subscript || k == CXCursor_MemberRefExpr))
             return false;
         unsigned base = subscript && !has_address(clang_getCursorType(v.at[0]));
-        if (subscript)
+        if (subscript) {
             *VEC_PUSH(r->fe->a, subscripts) = v.at[!base];
+            a->room = clang_getArraySize(clang_getCursorType(fe_strip(r->fe, v.at[base])));
+        }
         if (deref)
             *VEC_PUSH(r->fe->a, subscripts) = clang_getNullCursor();
         if (k == CXCursor_MemberRefExpr)
@@ -80,9 +82,11 @@ static void reverse(indices *v)
 /* The lvalue c is accessed; anything else is evaluated. */
 static void add_access(struct reader *r, CXCursor c, unsigned how, CXCursor value)
 {
-    struct fe_access a = {
-        .how = how, .may_not = r->may_not || r->left, .type = clang_getCursorType(c), .value = value
-    };
+    struct fe_access a = { .how = how,
+                           .may_not = r->may_not || r->left,
+                           .type = clang_getCursorType(c),
+                           .value = value,
+                           .room = -1 };
     indices subscripts = { 0 };
     if (!follow(r, c, &a, &subscripts)) {
         fe_cursors v = { 0 };

@@ -1,5 +1,6 @@
 /* loops.c - how often loops run, as far as constants say. */
 #include "frontend/mistakes/mistakes.h"
+#include <limits.h>
 #include <stdlib.h>
 
 int64_t fe_length_of(const struct omp_loop *l)
@@ -23,41 +24,68 @@ static struct omp_var *named(struct fe *fe, CXCursor c)
                : NULL;
 }
 
-static void read_init(struct fe *fe, CXCursor c, struct fe_for *f, struct omp_expr *from)
+static void read_init(struct fe *fe, CXCursor c, struct fe_for *f, CXCursor *from)
 {
     fe_cursors v = { 0 };
     fe_children(fe, c, &v);
     if (clang_getCursorKind(c) == CXCursor_DeclStmt && v.n == 1) {
-        CXCursor init = clang_Cursor_getVarDeclInitializer(v.at[0]);
         f->iv = fe_var_of(fe, v.at[0]);
-        if (!clang_Cursor_isNull(init))
-            *from = fe_expr(fe, init);
+        *from = clang_Cursor_getVarDeclInitializer(v.at[0]);
     } else if (clang_getCursorKind(c) == CXCursor_BinaryOperator && v.n == 2 &&
                clang_getCursorBinaryOperatorKind(c) == CXBinaryOperator_Assign) {
         f->iv = named(fe, v.at[0]);
-        *from = fe_expr(fe, v.at[1]);
+        *from = v.at[1];
     }
+}
+
+/* The constant; or what a variable is initialised with, and keeps as far as the file shows. */
+static bool is_known(struct fe *fe, CXCursor c, int64_t *value)
+{
+    struct omp_expr x = fe_expr(fe, c);
+    struct omp_var *v = x.is_constant ? NULL : named(fe, c);
+    CXCursor decl = v ? clang_getCursorReferenced(fe_strip(fe, c)) : clang_getNullCursor();
+    CXCursor init =
+        v && !v->is_extern ? clang_Cursor_getVarDeclInitializer(decl) : clang_getNullCursor();
+    if (!clang_Cursor_isNull(init)) {
+        x = fe_expr(fe, init);
+        x.is_constant &= !fe_is_written(fe, (struct omp_extent){ 0, UINT_MAX }, v);
+    }
+    *value = x.value;
+    return x.is_constant;
+}
+
+/* For a condition that is more than a comparison, what one part of it allows. */
+static int64_t length_by(struct fe *fe, CXCursor test, const struct omp_var *iv, int64_t from)
+{
+    fe_cursors v = { 0 };
+    int64_t to, first, second;
+    test = fe_strip(fe, test);
+    fe_children(fe, test, &v);
+    if (clang_getCursorKind(test) != CXCursor_BinaryOperator || v.n != 2)
+        return -1;
+    if (clang_getCursorBinaryOperatorKind(test) == CXBinaryOperator_LAnd) {
+        first = length_by(fe, v.at[0], iv, from), second = length_by(fe, v.at[1], iv, from);
+        return first < 0 || (second >= 0 && second < first) ? second : first;
+    }
+    bool left = named(fe, v.at[0]) == iv;
+    return (left || named(fe, v.at[1]) == iv) && is_known(fe, v.at[left], &to) ? llabs(to - from)
+                                                                               : -1;
 }
 
 /* How far it goes: steps are not looked at. */
 struct fe_for fe_read_for(struct fe *fe, CXCursor c)
 {
     struct fe_for f = { .length = -1, .body = c };
-    struct omp_expr from = { 0 };
+    CXCursor from = clang_getNullCursor();
     fe_cursors v = { 0 };
+    int64_t first;
     fe_children(fe, c, &v);
     if (v.n)
         f.body = v.at[v.n - 1];
     if (clang_getCursorKind(c) != CXCursor_ForStmt || v.n != 4)
         return f;
-    CXCursor test = fe_strip(fe, v.at[1]);
     read_init(fe, v.at[0], &f, &from);
-    fe_children(fe, test, &v);
-    if (!f.iv || clang_getCursorKind(test) != CXCursor_BinaryOperator || v.n != 2)
-        return f;
-    bool left = named(fe, v.at[0]) == f.iv;
-    struct omp_expr to = fe_expr(fe, v.at[left]);
-    if ((left || named(fe, v.at[1]) == f.iv) && from.is_constant && to.is_constant)
-        f.length = llabs(to.value - from.value);
+    if (f.iv && !clang_Cursor_isNull(from) && is_known(fe, from, &first))
+        f.length = length_by(fe, v.at[1], f.iv, first);
     return f;
 }

@@ -37,6 +37,7 @@ struct fe_access {
     CXCursor value;       /* what is assigned, or the initialiser; the null cursor: not known */
     CXCursor *subscripts; /* the null cursor: 0, as in *p */
     unsigned nsubscripts;
+    long long room; /* elements of the array that the first subscript chooses from; -1: not known */
 };
 typedef VEC(struct fe_access) fe_accesses;
 
@@ -57,7 +58,7 @@ bool fe_is_unshared(struct fe *, const struct omp_function *, const struct omp_v
 /* loops.c */
 struct fe_for {
     struct omp_var *iv; /* NULL: not known */
-    int64_t length;     /* iterations; -1: not known */
+    int64_t length;     /* at most so many iterations; -1: not known */
     CXCursor body;
 };
 struct fe_for fe_read_for(struct fe *, CXCursor);

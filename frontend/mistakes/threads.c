@@ -1,7 +1,7 @@
 /* threads.c - loops that leave most of the device idle: on one of its threads, or on one team.
  *
  * Said where the loop is long, or nothing is known of its length: what initialises a few elements
- * is well where it is. */
+ * is well where it is.  What asks for the team, as omp_get_thread_num() does, means one. */
 #include "frontend/mistakes/mistakes.h"
 
 enum { LONG = 65536 }; /* iterations: about as many threads as a GPU runs at a time */
@@ -42,13 +42,13 @@ static bool is_written(const struct body *b, const struct omp_var *v)
 }
 
 /* Each iteration sets elements of its own of what the region shares with the host; nothing is
- * carried from one to the next. */
+ * carried from one to the next, and no array is too small for many iterations. */
 static bool fills_array(const struct body *b)
 {
     bool fills = false;
     for (unsigned i = 0; i < b->all.n; i++) {
         const struct fe_access *a = &b->all.at[i];
-        if (a->how & (FE_GIVEN | FE_LENT))
+        if ((a->how & (FE_GIVEN | FE_LENT)) || (is_by_iv(b, a) && !may_be_long(a->room)))
             return false;
         if (is_own(b, a->var) || !is_written(b, a->var))
             continue;

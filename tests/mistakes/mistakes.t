@@ -210,18 +210,21 @@ void f(double *a, int n) {
 #endif
 }
 C
-mistake one-team 6:5 "omp_get_thread_num" <<'C'
-#include <omp.h>
-void f(int *a, int n) {
+mistake one-team 6:5 "'weigh'" <<'C'
 #ifndef MENDED
+double weigh(int); /* in another file: it may ask for its thread */
+void f(double *a, int n) {
 #pragma omp target parallel for map(a[0:n])
-    // of which thread?
-    for (int i = 0; i < n; i++) a[i] = omp_get_thread_num();
-#else
-#pragma omp target parallel for map(a[0:n])
-    for (int i = 0; i < n; i++) a[i] = i;
-#endif
+    // iteration by iteration
+    for (int i = 0; i < n; i++) a[i] = weigh(i);
 }
+#else
+static double weigh(int i) { return i; }
+void f(double *a, int n) {
+#pragma omp target parallel for map(a[0:n])
+    for (int i = 0; i < n; i++) a[i] = weigh(i);
+}
+#endif
 C
 mistake repeated-transfer 9:62 "'p'|line 7" <<'C'
 #include <stdlib.h>
@@ -418,6 +421,34 @@ void transfers(int n, int *parameter) {
 }
 C
 check "nothing more" silent_when -Wno-uninitialized -Wompgpu-uninitialized -Wompgpu-dependence -Wompgpu-one-thread -Wompgpu-one-team -Wompgpu-repeated-transfer
+# No mistakes: loops that are short, however their bounds are written, and what is about one team.
+cat >t.c <<'C'
+#include <omp.h>
+static int count = 10;
+int few[20], room[4][8];
+struct row { double at[16]; int n; } row;
+void f(int n, int *p, int *who, struct row *rows) {
+    int length = 11, trial;
+#pragma omp target map(p[0:length], few, row, room)
+    {
+        for (int i = 0; i < length; i++) p[i] = i;
+        for (int i = 0; i < count; i++) p[i] += i;
+        for (int i = 0; i < n; i++) few[i] = p[i];
+        for (int i = n; i < row.n; i++) row.at[i] = i;
+        for (int i = 0; i < n; i++) room[i][n] = 0;
+        for (int i = 0; i < n && i < 4; i++) p[i] = 3;
+    }
+#pragma omp target map(rows[0:n])
+    for (int i = 0; i < n; i++) rows[4].at[i] = 1;
+#pragma omp target parallel for map(who[0:n])
+    for (int i = 0; i < n; i++) who[i] = omp_get_thread_num();
+    for (trial = 0; trial < 1 && p[0] == 0; trial++) {
+#pragma omp target teams distribute parallel for map(who[0:n])
+        for (int i = 0; i < n; i++) who[i] = i;
+    }
+}
+C
+check "nothing of short loops and of what is about one team" silent_when
 # No mistakes: a mapper, a struct that another file or the device may fill, or that is not followed.
 cat >t.c <<'C'
 #include <stdlib.h>
