@@ -187,6 +187,8 @@ int ompgpu_back_enqueue(struct ompgpu_back *b, struct ompgpu_task *t)
     char *stage = NULL;
     bool staged = b->n && needs_stage(b);
     int bad = staged && !(stage = ompgpu_task_room(t, b->bytes)) ? -1 : 0;
+    for (unsigned i = 0; i < b->n && !bad; i++)
+        bad = ompgpu_returning_add(t, b->copies[i].begin, b->copies[i].size);
     return bad || fetch_all(b, t->dev, t, stage, &t->where) ||
            (staged && enqueue_moves(b, t, stage));
 }

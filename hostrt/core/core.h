@@ -18,8 +18,8 @@
  *   1. ompgpu_start_lock    devices are chosen and opened, units registered, images loaded
  *   2. device->lock         the allocations and queues of one device; with the locks of the parts
  *                           after it, the present table, its counts (parts.c)
- *   3. the locks inside scratch.c, present.c, defer.c, spread.c, error.c and the plugins, which
- * call nothing of the core
+ *   3. the locks inside scratch.c, present.c, defer.c, returning.c, spread.c, error.c and the
+ * plugins, which call nothing of the core
  *
  * A region whose data is mapped takes none of them.  Kernels run and data is copied with no lock
  * held; what is being copied is marked (fill.c).  Only a deferred construct is put into its queue
@@ -428,8 +428,9 @@ struct ompgpu_device {
     struct reverse *reverse;          /* atomic: its mailbox (reverse.c); NULL: none */
     struct ompgpu_queue *queues[OMPGPU_QUEUES]; /* of deferred constructs */
     unsigned nqueues, next_queue;
-    struct ompgpu_task *idle;     /* by `next`; guarded by defer.c's lock, as what follows */
-    struct ompgpu_entry *dropped; /* what ended constructs have removed, by `range.left` */
+    struct ompgpu_task *idle;       /* by `next`; guarded by defer.c's lock, as what follows */
+    struct ompgpu_entry *dropped;   /* what ended constructs have removed, by `range.left` */
+    struct ompgpu_ranges returning; /* guarded by returning.c's lock */
 };
 /* Number of the part that an address belongs to + 1; 0: nobody's yet.  Granules may share it. */
 static inline unsigned char *ompgpu_owner_of(struct ompgpu_device *dev, uintptr_t address)
@@ -543,7 +544,8 @@ struct ompgpu_task {
     struct ompgpu_geometry geometry;
     double start;                 /* ompgpu_clock() */
     struct ompgpu_entry *dropped; /* to be freed when it has ended, by `range.left` */
-    struct ompgpu_ticket *waits;  /* what must have ended before */
+    struct ompgpu_returning *returning;
+    struct ompgpu_ticket *waits; /* what must have ended before */
     unsigned nwaits, room;
     bool enqueued;
     int met;                 /* atomic: the construct has ended, or its host task has begun */
@@ -583,6 +585,13 @@ void ompgpu_deferred_finish(void); /* waits for all that are in queues */
 void ompgpu_deferred_stop(void);   /* the process ends: also for those that are not */
 void ompgpu_deferred_close(struct ompgpu_device *);
 void ompgpu_deferred_fork(enum ompgpu_fork when);
+/* returning.c: before storage gets a mapping, self waits, or with NULL this host thread, for what
+ * deferred constructs will copy there */
+int ompgpu_returning_await(struct ompgpu_device *, struct ompgpu_task *self, uintptr_t begin,
+                           size_t size);
+int ompgpu_returning_add(struct ompgpu_task *, uintptr_t begin, size_t size);
+void ompgpu_returning_end(struct ompgpu_task *); /* it has been copied */
+void ompgpu_returning_fork(enum ompgpu_fork when);
 /* depend.c: the construct whose host task, with dependences, this host thread is about to make */
 extern _Thread_local struct ompgpu_task *ompgpu_creating __attribute__((tls_model("initial-exec")));
 void ompgpu_depend_fork(enum ompgpu_fork when);

@@ -30,7 +30,8 @@
  * Deferred constructs (`nowait`): the table is changed when they are put into their queue, as if
  * they ended there and then, and the copies go into the queue.  So a mapping remembers the
  * construct that fills it and those that use it: who comes later waits for the first before it uses
- * the mapping, and for all of them before it copies it back and frees it. */
+ * the mapping, and for all of them before it copies it back and frees it.  Who makes a mapping of
+ * what a deferred construct will still copy to the host waits for that (returning.c). */
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/core/work.h"
@@ -295,6 +296,8 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     if (check_new_item(w, m))
         return -1;
     struct part p = storage_for(w, m);
+    if (ompgpu_returning_await(w->dev, w->task, p.begin, p.size))
+        return ompgpu_item_failed(w, m);
     ompgpu_tool_memory((const void *)p.begin, NULL);
     double start = ompgpu_watch_clock();
     size_t before = space_before(m, p.begin);

@@ -234,6 +234,7 @@ static void end_task(void *argument)
     struct ompgpu_task *t = argument;
     if (ompgpu_watched() && t->region)
         ompgpu_watch_launch(&t->where, t->dev, t->function, t->geometry, t->start, true);
+    ompgpu_returning_end(t);
     pthread_mutex_lock(&lock);
     list_remove(t);
     give_dropped(t);

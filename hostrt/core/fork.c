@@ -29,12 +29,14 @@ static void before_fork(void)
     ompgpu_threads_lock();
     ompgpu_entries_fork(OMPGPU_FORK_BEFORE);
     ompgpu_deferred_fork(OMPGPU_FORK_BEFORE);
+    ompgpu_returning_fork(OMPGPU_FORK_BEFORE);
     tell_plugins(OMPGPU_FORK_BEFORE);
 }
 
 static void release_locks(enum ompgpu_fork when)
 {
     tell_plugins(when);
+    ompgpu_returning_fork(when);
     ompgpu_deferred_fork(when);
     ompgpu_entries_fork(when);
     ompgpu_threads_unlock();

@@ -278,6 +278,32 @@ static void long_chain(void)
     CHECK_EQ(sum, 3000);
 }
 
+/* Constructs in no order that map the same storage: none starts with what the host had before
+   another one copied back. */
+static void same_storage(void)
+{
+    enum { LARGE = 1 << 17, CONSTRUCTS = 12 };
+    int *a = malloc(LARGE * sizeof *a);
+    for (int i = 0; i < LARGE; i++)
+        a[i] = i;
+    for (int k = 1; k <= CONSTRUCTS; k++) {
+#pragma omp target parallel for nowait map(tofrom: a[0:LARGE]) firstprivate(k)
+        for (int i = 0; i < LARGE; i++) {
+#pragma omp atomic
+            a[i] += k;
+        }
+    }
+#pragma omp target parallel for map(tofrom: a[0:LARGE]) /* the thread itself waits here */
+    for (int i = 0; i < LARGE; i++) {
+#pragma omp atomic
+        a[i] += 100;
+    }
+#pragma omp taskwait
+    for (int i = 0; i < LARGE; i++)
+        CHECK_EQ(a[i], i + 100 + CONSTRUCTS * (CONSTRUCTS + 1) / 2);
+    free(a);
+}
+
 int main(void)
 {
     int device = 0;
@@ -294,9 +320,11 @@ int main(void)
     values();
     held();
     routines();
+    same_storage();
     serial();
 #pragma omp parallel num_threads(4)
     {
+        same_storage();
         pipeline();
         mixed(3);
         diamond();
