@@ -143,6 +143,9 @@ link = $(CC) $(SAN) $(LDFLAGS)
 llvm_libs := -L$(LLVM_DIR)/lib $(if $(filter /usr/lib/llvm-%,$(LLVM_DIR)),,-Wl,-rpath,$(LLVM_DIR)/lib)
 libclang := $(llvm_libs) -lclang-$(LLVM) -lm
 libllvm  := $(llvm_libs) -lLLVM-$(LLVM) -lm
+# The driver runs for every file that is compiled, and few need it: no library to load, where there
+# is a static one.
+zstd     := $(if $(filter /%,$(shell $(CC) -print-file-name=libzstd.a)),-l:libzstd.a,-lzstd)
 $(TOOLS)/omp-split: $(split_obj)
 	$(call say,LD,$@)
 	$(Q)$(link) $^ $(libclang) -o $@
@@ -151,7 +154,7 @@ $(TOOLS)/omp-device: $(device_obj)
 	$(Q)$(link) $^ $(libllvm) -o $@
 $(BIN)/ompgpu-cc: $(driver_obj)
 	$(call say,LD,$@)
-	$(Q)$(link) $^ -ldl -lzstd -o $@
+	$(Q)$(link) $^ -ldl $(zstd) -o $@
 
 $(ltools): $(BIN)/ompgpu-%:
 	$(call say,LINK,$@)
@@ -231,7 +234,7 @@ $(O)/tests/unit/ptx_%: tests/unit/ptx_%.c $(ptx_obj)
 	$(Q)$(unit) -lpthread -lm -o $@
 $(O)/tests/unit/drv_%: tests/unit/drv_%.c $(filter-out $(O)/driver/main.o,$(driver_obj))
 	$(call say,CC,$<)
-	$(Q)$(unit) -ldl -lzstd -o $@
+	$(Q)$(unit) -ldl $(zstd) -o $@
 
 # ------------------------------------------------------------------ goals
 help:

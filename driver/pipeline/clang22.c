@@ -93,9 +93,7 @@ enum { PATIENCE_MS = 500, MORE_PATIENCE_MS = 3000 };
 
 static double patience_with(const struct job *j)
 {
-    size_t size;
-    const char *text = file_read(j->input_file, &size);
-    return 1e-3 * (text && !drv_mentions_omp(text, size) ? MORE_PATIENCE_MS : PATIENCE_MS);
+    return 1e-3 * (j->mentions_omp ? PATIENCE_MS : MORE_PATIENCE_MS);
 }
 
 /* What omp-split says of the file. */

@@ -6,6 +6,7 @@
 #include "driver/pipeline/pipeline.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -177,13 +178,13 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
     drv_host_openmp(o, w);
     if (!drv_is_preprocessed(j))
         drv_host_headers(o, w);
-    if (is_c(j) && !o->gcc)
+    if (is_c(j) && j->mentions_omp && !o->gcc)
         drv_deprecation_args(o, w);
     unsigned link = o->goal == GOAL_LINK ? 0 : FOR_LINK | FOR_INPUT; /* clang says: unused */
     drv_add_args(w, o, TO_PLAIN | FOR_PRE | FOR_CHECK | FOR_HOST | FOR_AS | link);
     if (o->verbose)
         words_add(w, o->dry ? "-###" : "-v");
-    if (j->checked || j->no_targets) /* all that there is to say has been said */
+    if (j->no_targets) /* all that there is to say has been said */
         WORDS_ADD(w, "-w", "-Wno-error");
     plain_deps(j, w, depfile);
     if (o->save && !drv_has(o, FLAG_SAVE_TEMPS_EQ))
@@ -208,9 +209,7 @@ static bool scan_macros(const struct options *o)
 /* The version can matter.  No depfile: a header is missing, as it would be with any version. */
 static bool has_openmp(const struct job *j, const char *depfile)
 {
-    size_t size;
-    const char *text = file_read(j->input_file, &size);
-    return (text && drv_mentions_omp(text, size)) || scan_macros(j->opt) ||
+    return j->mentions_omp || scan_macros(j->opt) ||
            (depfile && drv_scan_depfile(depfile, j->path, drv_mentions_omp));
 }
 
@@ -228,6 +227,29 @@ static void try_older(const struct job *j, struct proc *p, const char **depfile)
         *p = again;
 }
 
+/* clang alone writes nothing there while it compiles C: its assembler is in the same process, and a
+ * crash of it writes no files for a symbolizer. */
+static bool needs_temp_dir(const struct job *j)
+{
+    const struct options *o = j->opt;
+    return !is_c(j) || o->gcc || o->verbose || drv_has(o, FLAG_FINTEGRATED_AS);
+}
+
+static void keep_out_of_temp(const struct job *j)
+{
+    if (needs_temp_dir(j))
+        drv_temp_dir();
+    else
+        setenv("LLVM_DISABLE_SYMBOLIZATION", "1", 1);
+}
+
+/* Its diagnostics come from the other way then. */
+static bool header_has_targets(const struct job *j, const char *depfile)
+{
+    return depfile && !j->no_targets && drv_scan_depfile(depfile, j->path, drv_scan_text);
+}
+
+/* -1: it has target constructs, or ones that clang cannot compile, after all */
 static int run_plain(struct job *j)
 {
     const char *depfile;
@@ -240,7 +262,7 @@ static int run_plain(struct job *j)
         drv_print_command(&p.argv);
     if (j->opt->dry)
         return 0;
-    drv_temp_dir(); /* for what clang may leave */
+    keep_out_of_temp(j);
     bool watched = has_headers(j) && !j->opt->gcc;
     enum tool_exit end = watched ? drv_run_watched(j, &p) : TOOL_OK;
     if (end != TOOL_OK)
@@ -250,12 +272,10 @@ static int run_plain(struct job *j)
     try_older(j, &p, &depfile);
     if (j->opt->time)
         fprintf(stderr, "%-24s %8.1f ms  %s\n", "compile (no targets)", 1e3 * p.seconds, j->path);
-    p.silent = !drv_show(p.err, j->opt->verbose);
-    if (drv_proc_report(&p, file_read(p.err, NULL)) || p.code != 0)
-        return EXIT_COMPILE;
-    if (depfile && !j->no_targets && drv_scan_depfile(depfile, j->path, drv_scan_text))
+    if (header_has_targets(j, depfile))
         return -1;
-    return 0;
+    p.silent = !drv_show(p.err, j->opt->verbose);
+    return drv_proc_report(&p, file_read(p.err, NULL)) || p.code != 0 ? EXIT_COMPILE : 0;
 }
 
 /* ------------------------------------------------------------------ the choice */
@@ -265,6 +285,7 @@ static bool may_have_targets(struct job *j)
     const char *text = file_read(j->input_file, &size);
     if (!text)
         diag_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->path, strerror(errno));
+    j->mentions_omp = drv_mentions_omp(text, size);
     return drv_scan_text(text, size) || scan_macros(j->opt);
 }
 
@@ -284,7 +305,6 @@ int drv_compile(struct job *j)
         int code = run_plain(j);
         if (code >= 0)
             return code;
-        j->checked = true; /* a header has target constructs */
     }
     int code = drv_compile_offload(j);
     return j->no_targets && code == 0 && j->opt->goal != GOAL_EMIT ? run_plain(j) : code;

@@ -66,7 +66,7 @@ struct job {
     const char *write_to;      /* output's temporary name */
     struct side_output *sides; /* side_outputs.c */
     bool link;                 /* the object is an intermediate file of a link */
-    bool checked;              /* a plain compile has shown the diagnostics already */
+    bool mentions_omp;         /* its own text does: `omp` or `_OPENMP` */
     bool no_targets;           /* omp-split found nothing to do */
     const char *cache_entry;   /* file for this device code in the cache, NULL: not asked */
     bool cached;               /* … was there: the container is X.image */

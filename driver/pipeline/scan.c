@@ -27,24 +27,31 @@ static const char *const lowered_clauses[] = { "transparent", "apply",         "
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
 
-/* The next place of `word` as a whole word in [p, end). */
-static const char *find_word(const char *p, const char *end, const char *word)
+typedef const char *find_fn(const char *p, const char *end, const char *bytes);
+
+static const char *find_in_line(const char *p, const char *end, const char *bytes)
 {
-    size_t n = strlen(word);
-    for (const char *start = p; (p = memmem(p, (size_t)(end - p), word, n)); p += n)
-        if ((p == start || !is_word(p[-1])) && (p + n == end || !is_word(p[n])))
-            return p;
-    return NULL;
+    return memmem(p, (size_t)(end - p), bytes, strlen(bytes));
 }
 
 /* The next place of these bytes.  There is a nul at `end`: strstr is the C library's fastest
  * search, many times as fast as memmem. */
-static const char *find_bytes(const char *p, const char *end, const char *bytes)
+static const char *find_in_text(const char *p, const char *end, const char *bytes)
 {
     const char *found = NULL;
     while (p < end && !(found = strstr(p, bytes)))
         p += strlen(p) + 1;
     return found;
+}
+
+/* The next place of `word` as a whole word in [p, end). */
+static const char *find_word(const char *p, const char *end, const char *word, find_fn *find)
+{
+    size_t n = strlen(word);
+    for (const char *start = p; (p = find(p, end, word)); p += n)
+        if ((p == start || !is_word(p[-1])) && (p + n == end || !is_word(p[n])))
+            return p;
+    return NULL;
 }
 
 /* The end of the logical line that p is in. */
@@ -94,7 +101,7 @@ static bool host_word(const char *p, const char *end)
 
 static bool computed_pragma(const char *text, const char *end)
 {
-    for (const char *p = text; (p = find_word(p, end, "_Pragma")); p += 7) {
+    for (const char *p = text; (p = find_word(p, end, "_Pragma", find_in_text)); p += 7) {
         const char *q = p + 7;
         while (q < end && (isspace((unsigned char)*q) || *q == '('))
             q++;
@@ -106,7 +113,7 @@ static bool computed_pragma(const char *text, const char *end)
 
 static bool has_before(const char *text, const char *end, const char *word, const char *next)
 {
-    for (const char *p = text; (p = find_word(p, end, word));) {
+    for (const char *p = text; (p = find_word(p, end, word, find_in_text));) {
         p += strlen(word);
         while (p < end && isspace((unsigned char)*p))
             p++;
@@ -119,15 +126,17 @@ static bool has_before(const char *text, const char *end, const char *word, cons
 static bool has_lowered_clause(const char *p, const char *end)
 {
     for (unsigned i = 0; i < sizeof lowered_clauses / sizeof *lowered_clauses; i++)
-        if (find_word(p, end, lowered_clauses[i]))
+        if (find_word(p, end, lowered_clauses[i], find_in_line))
             return true;
-    const char *parallel = find_word(p, end, "parallel");
-    return parallel && find_word(parallel, end, "single");
+    const char *parallel = find_word(p, end, "parallel", find_in_line);
+    return parallel && find_word(parallel, end, "single", find_in_line);
 }
 
 bool drv_mentions_omp(const char *text, size_t size)
 {
-    return find_word(text, text + size, "omp") || find_word(text, text + size, "_OPENMP");
+    const char *end = text + size;
+    return find_word(text, end, "omp", find_in_text) ||
+           find_word(text, end, "_OPENMP", find_in_text);
 }
 
 /* `omp` is a word of the text there. */
@@ -143,7 +152,7 @@ bool drv_scan_text(const char *text, size_t size)
 {
     const char *end = text + size;
     bool mentioned = false;
-    for (const char *p = text; (p = find_bytes(p, end, "omp")); p += 3) {
+    for (const char *p = text; (p = find_in_text(p, end, "omp")); p += 3) {
         bool extension = p[3] == 'x'; /* ompx: directives of ours, on devices all of them */
         if ((p > text && is_word(p[-1])) || is_word(p[3 + extension]))
             continue;
@@ -160,7 +169,7 @@ bool drv_scan_macro(const char *definition)
     static const char *const words[] = { "omp", "ompx", "_Pragma" };
     const char *end = definition + strlen(definition);
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if (find_word(definition, end, words[i]))
+        if (find_word(definition, end, words[i], find_in_text))
             return true;
     return false;
 }

@@ -53,7 +53,6 @@ bool drv_is_preprocessed(const struct job *j)
            (j->language && strcmp(j->language, "cpp-output") == 0);
 }
 static bool want_preprocess(const struct job *j) { return compiles(j) && !drv_is_preprocessed(j); }
-static bool want_check(const struct job *j) { return compiles(j) && !j->checked; }
 static bool want_device_gpu(const struct job *j) { return compiles(j) && drv_makes_gpu_image(j); }
 static bool want_device_emu(const struct job *j) { return compiles(j) && emu_image(j); }
 static bool want_lower_gpu(const struct job *j)
@@ -643,7 +642,7 @@ const struct stage drv_stages[STAGES] = {
                  native_done },
     [PREPROCESS] = { "preprocess", "preprocessing", 0, want_preprocess, NULL, preprocess, NULL,
                      NULL },
-    [CHECK] = { "check", "checking", 0, want_check, NULL, check, NULL, NULL },
+    [CHECK] = { "check", "checking", 0, compiles, NULL, check, NULL, NULL },
     [SPLIT] = { "split", "reading the directives of", AFTER(PREPROCESS), compiles, NULL, split,
                 NULL, split_done },
     [LOOK_UP] = { "cache", "looking into the cache for", AFTER(SPLIT) | AFTER(NATIVE), want_look_up,

@@ -46,9 +46,7 @@ const char *drv_memory_file(const char *name)
 bool drv_temp_report(const struct proc *p)
 {
     enum { ENOUGH = 1 << 20 };
-    if (!directory)
-        return false;
-    const char *probe = mem_printf("%s/room", directory);
+    const char *probe = mem_printf("%s/room", drv_temp_dir());
     bool room = file_write(probe, mem_alloc(ENOUGH), ENOUGH);
     int reason = errno;
     unlink(probe);

@@ -95,6 +95,10 @@ printf '#pragma omp declare target\nint twice(int x) { return 2 * x; }\n#pragma 
 printf 'int old(void) __attribute__((deprecated));\nint main(void) { int r = 1;\n#pragma omp target map(tofrom: r)\nr = twice(r);\nreturn old(); }\n' >>old.c
 deprecated() { "$CC" $ARCH "$@" -c old.c 2>err; grep -o 'Wdeprecated[a-z-]*' err | sort -u | tr '\n' ' ' >groups; cat groups; }
 check "declare target is not said to be deprecated" test "$(deprecated)" = "Wdeprecated-declarations " && check "... unless asked" test "$(deprecated -Wdeprecated)" = "Wdeprecated Wdeprecated-declarations "
+sed -n 1,3p old.c >old.h; printf '#include "old.h"\nint main(void) { return twice(0); }\n' >uses.c
+check "... nor in a header" sh -c "'$CC' $ARCH -Wall -c uses.c 2>err" && check "... no message" test ! -s err
+printf '#include "old.h"\nint main(void) { return twice(none); }\n' >uses2.c
+check "... nor beside an error" test_must_fail 1 sh -c "'$CC' $ARCH -Wall -c uses2.c 2>err" && check "... one message" sh -c "grep -q 'none' err && ! grep -q deprecated err"
 check "-m32 with targets" test_must_fail 2 "$CC" $ARCH -m32 -c target.c
 echo 'namespace n { int f() { return 1; } }' >x.cc
 check "C++ without targets" "$CC" -c x.cc
