@@ -131,6 +131,59 @@ int f(int n) {
     return s;
 }
 C
+mistake uninitialized 5:15 "'a'" <<'C'
+int f(void) {
+    int a[4], r;
+#ifndef MENDED
+#pragma omp target map(from: r)
+    r = 1 + 2*a[0];
+#else
+    a[0] = 1;
+#pragma omp target map(from: r)
+    r = 1 + 2*a[0];
+#endif
+    return r;
+}
+C
+mistake uninitialized 10:22 "'x'" <<'C'
+struct pair { int x, y; };
+void f(int *r) {
+#pragma omp parallel num_threads(2)
+    {
+        int x, first;
+#ifdef MENDED
+        x = 2;
+#endif
+#pragma omp target teams distribute parallel for map(from: r[0:9]) private(first)
+        for (int i = x; i < 9; i++) r[i] = first = i;
+    }
+}
+C
+mistake uninitialized 7:12 "'p'" <<'C'
+int f(int *r) {
+    struct pair { int x, y; } p;
+#ifdef MENDED
+    p.x = 3;
+#endif
+#pragma omp target firstprivate(p) map(from: r[0:1])
+    r[0] = p.x;
+    return r[0];
+}
+C
+cat >t.c <<'C'
+int f(int *r) {
+    int x, y;
+#pragma omp target map(from: r[0:1])
+    r[0] = x;
+#pragma omp target teams distribute parallel for map(from: r[0:9]) firstprivate(y)
+    for (int i = 0; i < 9; i++) r[i] = y + i;
+    return r[0];
+}
+C
+check "compiles" "$CC" $flags t.c
+grep warning: .log >err
+check "clang's own words of scalars that are taken by value" mentions "$(cat err)" "t.c:4:12|'x'|t.c:5:|'y'|[-Wuninitialized]"
+check "... once each" [ "$(grep -c . err)" = 2 ]
 mistake dependence 5:47 "'a'|'parallel for'" <<'C'
 void f(double *a, const double *b, int n) {
 #ifndef MENDED
@@ -352,7 +405,7 @@ int values(int n) {
     return a[0] + b[1] + x + alias[0] + kept[0];
 }
 void independent(int *a, int *b, int n, int m) {
-    int s = 0, own, c[100][100];
+    int s = 0, own, c[100][100] = { 0 };
 #pragma omp target teams distribute parallel for map(a[0:n], b[0:n], s, c) private(own)
     for (int i = 2; i < n; i += 2) {
         a[i] = a[i - 1], b[i] = b[i] + b[i + m];
@@ -421,6 +474,54 @@ void transfers(int n, int *parameter) {
 }
 C
 check "nothing more" silent_when -Wno-uninitialized -Wompgpu-uninitialized -Wompgpu-dependence -Wompgpu-one-thread -Wompgpu-one-team -Wompgpu-repeated-transfer
+# No mistakes: what a loop, or a jump, has assigned before; what the region sets; what another thread may set.
+cat >t.c <<'C'
+void fill(int *);
+int f(int n, int *r) {
+    int a[4], b[4], c[4], d[4], e[4], g[4], i, all;
+    struct pair { int x, y; } p, q;
+    fill(a), p.x = 3;
+#pragma omp target map(from: r[0:1]) firstprivate(a, p)
+    r[0] = a[0] + p.x;
+    for (i = 0; i < n; i++) {
+        if (i > 0) {
+#pragma omp target map(from: r[0:1])
+            r[0] = b[0];
+        }
+        b[0] = i;
+    }
+#pragma omp target map(from: r[0:1])
+    c[0] = 1, r[0] = c[0];
+#pragma omp target map(tofrom: r[0:1])
+    if (r[0]) r[0] = d[0];
+#pragma omp target map(from: r[0:1]) private(e, q)
+    e[0] = 2, q.x = 3, r[0] = e[0] + q.x;
+#pragma omp parallel num_threads(2) shared(g, all)
+    {
+#pragma omp single
+        g[0] = all = 1;
+        int own;
+        for (own = 0; own < 3; own++) {
+#pragma omp target map(from: r[0:1])
+            r[0] = g[0] + all + own;
+        }
+    }
+    return r[0];
+}
+int back(int n, int *r) {
+    int a[4];
+again:
+    if (n > 1) {
+#pragma omp target map(from: r[0:1])
+        r[0] = a[0];
+    } else {
+        a[0] = n++;
+        goto again;
+    }
+    return r[0];
+}
+C
+check "nothing of what may have a value" silent_when -Wno-uninitialized -Wompgpu-uninitialized
 # No mistakes: loops that are short, however their bounds are written, and what is about one team.
 cat >t.c <<'C'
 #include <omp.h>
