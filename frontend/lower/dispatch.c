@@ -1,6 +1,7 @@
 /* dispatch.c - dispatch: the call of the variant that `construct={dispatch}` selects, with its
  * arguments as adjust_args and append_args ask. */
 #include "frontend/lower/lower.h"
+#include <limits.h>
 #include <string.h>
 
 struct call {
@@ -10,7 +11,8 @@ struct call {
     unsigned close; /* offset of its ')' */
     fe_cursors children;
     CXCursor function;
-    const struct fe_pragma *variant; /* its directive */
+    const struct fe_pragma *variant; /* its directive … */
+    CXCursor declaration;            /* … and what that belongs to: it names the parameters */
     const char *device;
 };
 
@@ -34,11 +36,36 @@ static bool is_named(struct fe *fe, const struct fe_pragma *p, unsigned begin, u
     return false;
 }
 
+struct search {
+    struct call *c;
+    unsigned begin; /* of what has been found */
+};
+
+static enum CXChildVisitResult visit_declaration(CXCursor x, CXCursor parent, CXClientData data)
+{
+    struct search *s = data;
+    struct call *c = s->c;
+    (void)parent;
+    if (!clang_equalCursors(clang_getCanonicalCursor(x), clang_getCanonicalCursor(c->function)))
+        return CXChildVisit_Continue;
+    unsigned begin = fe_begin(c->l->fe, x);
+    if (begin >= c->variant->extent.end && begin < s->begin)
+        s->begin = begin, c->declaration = x;
+    return CXChildVisit_Continue;
+}
+
+static void find_declaration(struct call *c)
+{
+    c->declaration = c->function;
+    clang_visitChildren(clang_getTranslationUnitCursor(c->l->fe->tu), visit_declaration,
+                        &(struct search){ c, UINT_MAX });
+}
+
 /* adjust_args(need_device_ptr: parameters) */
 static bool needs_device_pointer(struct call *c, unsigned i)
 {
     struct fe *fe = c->l->fe;
-    CXString s = clang_getCursorSpelling(clang_Cursor_getArgument(c->function, i));
+    CXString s = clang_getCursorSpelling(clang_Cursor_getArgument(c->declaration, i));
     const char *name = arena_strdup(fe->a, clang_getCString(s) ? clang_getCString(s) : "");
     struct lower_argument a;
     bool needs = false;
@@ -140,6 +167,7 @@ static const char *call_of_variant(struct call *c, const char *base, const char 
     const char *text = base;
     for (unsigned i = list.n; i-- > 0;) {
         c->variant = list.at[i].p;
+        find_declaration(c);
         text = either(fe, list.at[i].condition, variant_call(c, list.at[i].function), text);
     }
     return text;

@@ -12,6 +12,12 @@ static void fill_device(int *a, int *b, int n)
 }
 #pragma omp declare variant(fill_device) match(construct={dispatch}) adjust_args(need_device_ptr: a, b)
 static void fill(int *a, int *b, int n) { for (int i = 0; i < n; i++) a[i] = b[i]; }
+/* the clause names the parameters as the declaration after it does, not as others do */
+static void fill2(int *, int *, int);
+#pragma omp declare variant(fill_device) match(construct={dispatch}) adjust_args(need_device_ptr: to, from)
+static void fill2(int *to, int *from, int n);
+static void fill2(int *from, int *source, int n) { for (int i = 0; i < n; i++) from[i] = source[i]; }
+static void fill2(int *, int *to, int);
 
 static void dispatches(void)
 {
@@ -42,6 +48,13 @@ static void dispatches(void)
         fill(a, mapped, N);
     }
     for (int i = 0; i < N; i++) CHECK_EQ(a[i], 3 * i + 1);
+    for (int i = 0; i < N; i++) b[i] = 5 * i;
+#pragma omp target data map(from: a) map(to: b)
+    {
+#pragma omp dispatch
+        fill2(a, b, N);
+    }
+    for (int i = 0; i < N; i++) CHECK_EQ(a[i], 5 * i + 1);
 }
 
 static void tasks(void)
