@@ -234,7 +234,7 @@ static const char *unsupported_name(const struct fe_pragma *p)
 static void check_directive(struct fe *fe, const struct fe_pragma *p)
 {
     const struct omp_construct *c = p->c;
-    if (!c->on_device)
+    if (!c->on_device || (c->leaves & OMPL_DECLARE_TARGET)) /* that declares, and does nothing */
         return;
     if (c->leaves & OMPL_TARGET)
         fe_unsupported(fe, c->place, UNSUPPORTED_NESTED_TARGET, c->spelling, NULL);
