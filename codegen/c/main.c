@@ -224,7 +224,8 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
     u->misread = misread;
     if (o->emit_tree && rc == TOOL_OK)
         fe_print(stdout, u);
-    if (rc == TOOL_OK && !o->emit_tree && !has_device_constructs(u) && !lowered)
+    u->host_only = !has_device_constructs(u);
+    if (rc == TOOL_OK && !o->emit_tree && u->host_only && !lowered)
         rc = TOOL_NO_TARGETS;
     if (rc == TOOL_OK)
         rc = write_all(o, u);

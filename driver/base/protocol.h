@@ -32,9 +32,10 @@ enum tool_exit {
  *   needs_link      it uses functions or variables that other files define
  *   provides        it defines some for other files
  *   entries         it has target regions, or variables that the host knows
+ *   host_only       it has no construct or function for a device
  *   requires        what all files of a program must require alike: clauses, or "" */
 #define PROTO_UNIT(S, N)                                                                           \
-    N(misread) N(run_time_types) N(needs_link) N(provides) N(entries) S(requires)
+    N(misread) N(run_time_types) N(needs_link) N(provides) N(entries) N(host_only) S(requires)
 
 /* What is to be said of a target region: `says` has lines LABEL \t TEXT.  threads: of a team,
  * unless the device has reasons for another number. */
@@ -69,10 +70,11 @@ enum tool_exit {
 #define PROTO_MEMBER(S, N)                                                                         \
     S(file) S(mode) N(needs) N(report) N(remarks) N(warn_generic) N(error_generic)
 
-/* How a file was compiled.  archs: sm_90,emu; requires: as in `unit`.  The records `region` of a
- * file that was compiled with -Rompgpu follow, a line each. */
+/* How a file was compiled.  archs: sm_90,emu; host_only, requires: as in `unit`.  The records
+ * `region` of a file that was compiled with -Rompgpu follow, a line each. */
 #define PROTO_COMPILED(S, N)                                                                       \
-    S(level) N(debug) N(check) S(mode) N(remarks) N(warn) N(error) S(archs) S(requires)
+    S(level)                                                                                       \
+    N(debug) N(check) S(mode) N(remarks) N(warn) N(error) S(archs) N(host_only) S(requires)
 
 /* Warnings of omp-split.  Its --warnings has a digit for each: 0 off, 1 on, 2 an error. */
 #define PROTO_WARNINGS(W)                                                                          \

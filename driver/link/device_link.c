@@ -185,11 +185,17 @@ static bool choose_archs(const struct options *o, struct archs *a)
     return false;
 }
 
-/* What a shared library requires, the host runtime finds out when it is loaded. */
+/* What a file requires that has nothing for a device does not count.  What a shared library
+ * requires, the host runtime finds out when it is loaded. */
 static bool check_requirements(void)
 {
-    for (unsigned i = 1; i < first.n; i++) {
-        const struct found *a = &first.at[0], *b = &first.at[i];
+    const struct found *a = NULL;
+    for (unsigned i = 0; i < first.n; i++) {
+        const struct found *b = &first.at[i];
+        if (b->compiled.host_only)
+            continue;
+        if (!a)
+            a = b;
         if (strcmp(a->compiled.requires, b->compiled.requires) == 0)
             continue;
         const struct found *with = *a->compiled.requires ? a : b, *other = with == a ? b : a;

@@ -510,6 +510,7 @@ static const char *recorded(const struct job *j)
                                 .warn = drv_warns(j->opt, WARN_GENERIC),
                                 .error = drv_warning_is_error(j->opt, WARN_GENERIC),
                                 .archs = drv_arch_names(&j->archs),
+                                .host_only = j->unit.host_only,
                                 .requires = j->unit.requires };
     const char *compiled = proto_write_compiled(&c);
     return packs_bitcode(j) && j->regions ? mem_printf("%s\n%s", compiled, j->regions) : compiled;

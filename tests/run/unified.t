@@ -68,6 +68,27 @@ check "... is named with the reason" mentions "$(cat err)" "app.c:15: error: |re
 check "another file without it" test_must_fail 1 "$CC" --gpu-arch=emu -O2 plain.c app.c -o both; cp .log err
 check "... is an error of the link, with both names" mentions "$(cat err)" "error: |app.c|plain.c|'requires unified_shared_memory'"
 check "... leaves nothing" test ! -e both
+cat >host.c <<'END'
+#pragma omp requires reverse_offload
+int host(int n)
+{
+    int t[4] = { 0 };
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#pragma omp taskgraph
+    {
+#pragma omp task shared(t)
+        t[1] = n;
+    }
+    return t[1];
+}
+END
+echo 'int host(int); int main(void) { return host(3) != 3; }' | cat - app.c | sed 's/^int main(void)$/int other(void)/' >with.c
+check "a file without anything for a device" "$CC" --gpu-arch=emu -O2 host.c with.c -o with
+check "... need not have it" in_time env OMPGPU_DEVICE=emu ./with
+check "... nor a shared library of such files" "$CC" --gpu-arch=emu -shared -fPIC host.c -o libhost.so
+check "... which links" "$CC" --gpu-arch=emu -O2 with.c ./libhost.so -o with
+check "... and loads" in_time env OMPGPU_DEVICE=emu LD_LIBRARY_PATH=. ./with
 check "a shared library without it" "$CC" --gpu-arch=emu -shared -fPIC plain.c -o libplain.so
 check "... links" "$CC" --gpu-arch=emu -O2 app.c -Wl,--no-as-needed ./libplain.so -o both
 check "... and the program does not start" test_must_fail 1 in_time sh -c './both 2>err'

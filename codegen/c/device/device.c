@@ -291,6 +291,7 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
                                      .needs_link = u->needs_link,
                                      .provides = u->provides,
                                      .entries = u->ntargets || has_variables(u),
+                                     .host_only = u->host_only,
                                      .requires = requirements(&cg) };
     if (!cg.errors) {
         fprintf(out, "// %s\n", proto_write_unit(&unit));

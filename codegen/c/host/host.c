@@ -661,6 +661,23 @@ static void declare_this_unit(struct cg *cg)
                 "&__ompgpu_unit; }\n");
 }
 
+static void register_unit(struct cg *cg, unsigned nvars)
+{
+    const struct omp_unit *u = cg->unit;
+    cg_line(
+        cg,
+        "static struct __ompgpu_unit __ompgpu_unit = { __OMPGPU_ABI_VERSION, __ompgpu_image, %s, "
+        "%s, %u, %u, 0 };",
+        cg_quoted(cg, u->path), nvars ? "__ompgpu_vars" : "0", nvars, unit_flags(u));
+    /* before and after those of the program, which may have regions */
+    cg_open_function(cg, "static void __attribute__((constructor(100))) __ompgpu_enter(void)");
+    cg_line(cg, "__ompgpu_register(&__ompgpu_unit);");
+    cg_close(cg);
+    cg_open_function(cg, "static void __attribute__((destructor(100))) __ompgpu_leave(void)");
+    cg_line(cg, "__ompgpu_unregister(&__ompgpu_unit);");
+    cg_close(cg);
+}
+
 static void write_unit(struct cg *cg)
 {
     const struct omp_unit *u = cg->unit;
@@ -677,18 +694,8 @@ static void write_unit(struct cg *cg)
     unsigned nvars = write_variables(cg);
     cg_line(cg, "static const char __ompgpu_image[0] __attribute__((section(\".ompgpu.image\"), "
                 "aligned(16), used, no_sanitize_address));");
-    cg_line(
-        cg,
-        "static struct __ompgpu_unit __ompgpu_unit = { __OMPGPU_ABI_VERSION, __ompgpu_image, %s, "
-        "%s, %u, %u, 0 };",
-        cg_quoted(cg, u->path), nvars ? "__ompgpu_vars" : "0", nvars, unit_flags(u));
-    /* before and after those of the program, which may have regions */
-    cg_open_function(cg, "static void __attribute__((constructor(100))) __ompgpu_enter(void)");
-    cg_line(cg, "__ompgpu_register(&__ompgpu_unit);");
-    cg_close(cg);
-    cg_open_function(cg, "static void __attribute__((destructor(100))) __ompgpu_leave(void)");
-    cg_line(cg, "__ompgpu_unregister(&__ompgpu_unit);");
-    cg_close(cg);
+    if (!u->host_only)
+        register_unit(cg, nvars);
     cg_end_line(cg);
 }
 
