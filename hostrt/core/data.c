@@ -45,6 +45,9 @@ static void begin_work(struct work *w, struct ompgpu_device *dev, struct ompgpu_
     w->thread = NULL, w->number = w->counted = 0, w->held = 0, w->wrong = false;
     w->fill.copies = w->fill.few, w->fill.room = OMPGPU_FEW_FILL;
     w->fill.n = w->fill.done = 0, w->fill.failed = NULL;
+    w->holds = false;
+    for (unsigned i = 0; i < n; i++)
+        w->holds |= (maps[i].flags & OMPGPU_MAP_HOLD) != 0;
 }
 
 /* ------------------------------------------------------------------ messages */
@@ -241,9 +244,20 @@ static int check_new_item(struct work *w, const struct ompgpu_map *m)
 }
 
 enum { NOTED = 64 }; /* items: bits of work.counted */
-static void add_references(struct ompgpu_entry *e, const struct ompgpu_map *m, long n)
+/* A construct counts a mapping once: with `ompx_hold` where any of the items in it has that. */
+static bool holds(const struct work *w, const struct ompgpu_entry *e)
 {
-    if (m->flags & OMPGPU_MAP_HOLD)
+    for (unsigned i = 0; w->holds && i < w->n; i++) {
+        uintptr_t begin = (uintptr_t)w->maps[i].begin;
+        if ((w->maps[i].flags & OMPGPU_MAP_HOLD) && begin >= e->begin && begin < e->end)
+            return true;
+    }
+    return false;
+}
+
+static void add_references(const struct work *w, struct ompgpu_entry *e, long n)
+{
+    if (holds(w, e))
         e->holds += n;
     else
         ompgpu_refs_add(e, n);
@@ -251,7 +265,7 @@ static void add_references(struct ompgpu_entry *e, const struct ompgpu_map *m, l
 
 static void count(struct work *w, struct ompgpu_entry *e, const struct ompgpu_map *m, long n)
 {
-    add_references(e, m, n);
+    add_references(w, e, n);
     e->counted = w->number;
     if (m - w->maps < NOTED)
         w->counted |= (uint64_t)1 << (m - w->maps);
@@ -661,9 +675,9 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
 /* ------------------------------------------------------------------ leaving */
 static void take_reference(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *e)
 {
-    bool hold = m->flags & OMPGPU_MAP_HOLD;
     if (e->counted != w->number)
         e->taken.refs = e->taken.holds = 0;
+    bool hold = e->counted != w->number && holds(w, e);
     if (e->counted != w->number && (hold ? e->holds : ompgpu_refs(e)) > 0) {
         count(w, e, m, -1);
         ++*(hold ? &e->taken.holds : &e->taken.refs);
@@ -704,7 +718,7 @@ static void undo_counting(struct work *w, unsigned i)
         e->holds += e->taken.holds;
         e->taken.refs = e->taken.holds = 0;
     } else if (e && has_counted(w, e, i)) /* and others after us */
-        add_references(e, m, 1);
+        add_references(w, e, 1);
 }
 
 static int fetch_part(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *e,

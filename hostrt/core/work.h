@@ -17,6 +17,7 @@ struct work { /* one construct at work */
     bool wrong;                   /* what failed is the program's mistake */
     struct ompgpu_fill fill;      /* what goes to the device */
     uint64_t counted;             /* bit i: for item i a mapping was counted, up or down */
+    bool holds;                   /* an item has `ompx_hold` */
     enum ompgpu_leave how;        /* leaving only */
 };
 

@@ -43,6 +43,26 @@ static void held(void)
     }
     CHECK(a[0] == 1 && !PRESENT(a));
 }
+
+/* Of the items that share a mapping one has ompx_hold: it is about all of it, in any order. */
+static struct couple { int x, y; } couple;
+#define HELD_BY(...) do { \
+        couple = (struct couple){ 1, 2 }; \
+        _Pragma(__VA_ARGS__) \
+        { \
+            _Pragma("omp target map(tofrom: couple)") { couple.x += 10; couple.y += 10; } \
+            _Pragma("omp target exit data map(delete: couple, couple.x)") \
+            CHECK(PRESENT(&couple) && PRESENT(&couple.y) && couple.x == 1); \
+        } \
+        CHECK(couple.x == 11 && couple.y == 12 && !PRESENT(&couple) && !PRESENT(&couple.y)); \
+    } while (0)
+static void held_by_member(void)
+{
+    HELD_BY("omp target data map(tofrom: couple) map(ompx_hold, tofrom: couple.x)");
+    HELD_BY("omp target data map(tofrom: couple, couple.x) map(ompx_hold, tofrom: couple.y)");
+    HELD_BY("omp target data map(ompx_hold, tofrom: couple.x) map(tofrom: couple.y)");
+    HELD_BY("omp target data map(ompx_hold, tofrom: couple) map(tofrom: couple.y)");
+}
 static void memory(int dev)
 {
     int *h = llvm_omp_target_alloc_host(40, dev), *s = llvm_omp_target_alloc_shared(40, dev), *d = llvm_omp_target_alloc_device(40, dev);
@@ -133,6 +153,7 @@ int main(void)
     iterations();
     words();
     held();
+    held_by_member();
     memory(omp_get_default_device());
     return RESULT;
 }
