@@ -1,13 +1,16 @@
 /* indirect.c - declare target indirect: functions that device code may call through pointers of the
  * host.
  *
- * The host's addresses of the functions travel with each target construct, and a call through a
- * pointer asks which of them it is:
+ * The host's addresses of the functions of all such directives travel with each target construct,
+ * and a call through a pointer asks which of them it is:
  *
- *     declare target enter(f, g) indirect     the directive without the clause, and
- *                                             static void *hosts[] = { f, g };  (declare target
- * link) void *here(void *p): what p is on this device
+ *     before the first function               static void *hosts[2];  (declare target link)
+ *                                             static void *here(void *p);
+ *     declare target enter(f, g) indirect     the directive without the clause
+ *     after the last of them                  static void *hosts[2] = { f, g };
+ *                                             here(p): what p is on this device
  *     (*p)(x)                                 ((__typeof__(*p) *)here((void *)p))(x)
+ *     p == f                                  here((void *)(p)) == here((void *)(f))
  *
  * An address that is none of the host's is the device's own. */
 #include "frontend/lower/lower.h"
@@ -45,12 +48,14 @@ static bool is_listed(const struct fe *fe, const struct fe_pragma *p, const stru
 }
 
 static const char *functions_of(struct fe *fe, const struct fe_pragma *p,
-                                const struct fe_pragma *end)
+                                const struct fe_pragma *end, unsigned *n)
 {
     const char *list = "";
     for (unsigned i = 0; i < fe->functions.n; i++)
-        if (is_listed(fe, p, end, fe->functions.at[i]))
+        if (is_listed(fe, p, end, fe->functions.at[i])) {
             list = arena_printf(fe->a, "%s (void *)%s,", list, fe->functions.at[i]->f->name);
+            ++*n;
+        }
     return list;
 }
 
@@ -60,82 +65,154 @@ struct calls {
     const char *here;
 };
 
+/* The pointer there becomes what it is on this device. */
+static void ask(struct calls *x, struct omp_extent e, const char *open)
+{
+    struct fe *fe = x->l->fe;
+    fe_add_edit(
+        fe, &x->l->edits, e.begin, 0,
+        arena_printf(fe->a, "((__typeof__(%s%s)))%s((void *)(", open, fe_text(fe, e), x->here));
+    fe_add_edit(fe, &x->l->edits, e.end, 0, ")))");
+}
+
+static bool points_to_function(CXCursor c)
+{
+    CXType t = clang_getCanonicalType(clang_getCursorType(c));
+    if (t.kind != CXType_Pointer)
+        return false;
+    enum CXTypeKind k = clang_getCanonicalType(clang_getPointeeType(t)).kind;
+    return k == CXType_FunctionProto || k == CXType_FunctionNoProto;
+}
+
+/* A pointer to a function, as another type, too; a function's name is the device's already. */
+static bool may_be_host_pointer(struct fe *fe, CXCursor c)
+{
+    CXCursor inner = fe_strip(fe, c);
+    while (!points_to_function(inner) && clang_getCursorKind(inner) == CXCursor_CStyleCastExpr) {
+        fe_cursors v = { 0 };
+        fe_children(fe, inner, &v); /* the last one is what is cast */
+        if (!v.n)
+            return false;
+        inner = fe_strip(fe, v.at[v.n - 1]);
+    }
+    return points_to_function(inner);
+}
+
+/* What is compared is what both are on this device. */
+static void rewrite_comparison(struct calls *x, CXCursor c)
+{
+    struct fe *fe = x->l->fe;
+    enum CXBinaryOperatorKind k = clang_getCursorBinaryOperatorKind(c);
+    fe_cursors v = { 0 };
+    if (k != CXBinaryOperator_EQ && k != CXBinaryOperator_NE)
+        return;
+    fe_children(fe, c, &v);
+    for (unsigned i = 0; i < v.n; i++) {
+        struct omp_extent e = fe_extent(fe, v.at[i]);
+        if (!may_be_host_pointer(fe, v.at[i]) || fe_is_system(fe, e.begin))
+            continue;
+        ask(x, e, "(");
+    }
+}
+
 static enum CXChildVisitResult rewrite_call(CXCursor c, CXCursor parent, CXClientData data)
 {
     struct calls *x = data;
     struct fe *fe = x->l->fe;
     fe_cursors v = { 0 };
     (void)parent;
+    if (clang_getCursorKind(c) == CXCursor_BinaryOperator)
+        rewrite_comparison(x, c);
     if (clang_getCursorKind(c) != CXCursor_CallExpr)
         return CXChildVisit_Recurse;
     fe_children(fe, c, &v);
     struct omp_extent e = v.n ? fe_extent(fe, v.at[0]) : (struct omp_extent){ 0, 0 };
     CXCursor callee = v.n ? fe_strip(fe, v.at[0]) : c;
-    bool direct = clang_getCursorKind(clang_getCursorReferenced(callee)) == CXCursor_FunctionDecl;
+    bool direct = clang_getCursorKind(callee) == CXCursor_DeclRefExpr &&
+                  clang_getCursorKind(clang_getCursorReferenced(callee)) == CXCursor_FunctionDecl;
     if (!v.n || direct || fe_is_system(fe, e.begin))
         return CXChildVisit_Recurse;
-    const char *text = fe_text(fe, e);
-    fe_add_edit(fe, &x->l->edits, e.begin, e.end - e.begin,
-                arena_printf(fe->a, "((__typeof__(&*(%s)))%s((void *)(%s)))", text, x->here, text));
-    for (unsigned i = 1; i < v.n; i++) /* what computes the pointer is a part of the text */
-        if (rewrite_call(v.at[i], c, x) == CXChildVisit_Recurse)
-            clang_visitChildren(v.at[i], rewrite_call, x);
-    return CXChildVisit_Continue;
+    ask(x, e, "&*(");
+    return CXChildVisit_Recurse; /* what computes the pointer may call through others */
 }
 
-/* Each construct after the directive that runs on the device has the addresses. */
-static void map_addresses(struct lowering *l, const char *hosts, unsigned from)
+/* Each construct that runs on the device has the addresses. */
+static void map_addresses(struct lowering *l, const char *hosts)
 {
     struct fe *fe = l->fe;
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
-        if ((p->c->leaves & OMPL_TARGET) && p->ntokens && p->extent.begin >= from)
+        if ((p->c->leaves & OMPL_TARGET) && p->ntokens)
             fe_add_edit(fe, &l->edits, p->tokens[p->ntokens - 1].end, 0,
                         arena_printf(fe->a, " map(to: %s)", hosts));
     }
 }
 
-/* Before the first function of the user. */
-static void declare_here(struct lowering *l, const char *here)
+/* Before the first function of the user, and outside of declare target. */
+static unsigned first_place(const struct fe *fe)
 {
-    struct fe *fe = l->fe;
     unsigned at = (unsigned)fe->u->length;
     for (unsigned i = 0; i < fe->decls.n; i++) {
         const struct omp_decl *d = &fe->decls.at[i];
         if (d->kind == OMPD_FUNCTION && d->extent.begin < at && !fe_is_system(fe, d->extent.begin))
             at = d->extent.begin;
     }
-    fe_add_edit(fe, &l->edits, at, 0, arena_printf(fe->a, "static void *%s(void *); ", here));
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        unsigned begin = fe->pragmas.at[i].extent.begin;
+        if (begin < at && !fe_is_system(fe, begin))
+            at = begin;
+    }
+    return at;
+}
+
+static void declare(struct lowering *l, const char *hosts, unsigned n, const char *here)
+{
+    unsigned at = first_place(l->fe);
+    const char *link = arena_printf(l->fe->a, "omp declare target link(%s)", hosts);
+    fe_add_edit(l->fe, &l->edits, at, 0,
+                arena_printf(l->fe->a, "static void *%s[%u];%sstatic void *%s(void *); ", hosts, n,
+                             lower_line(l->fe, link, at), here));
+}
+
+static void define(struct lowering *l, unsigned at, const char *hosts, unsigned n, const char *here,
+                   const char *list)
+{
+    struct fe *fe = l->fe;
+    fe_add_edit(fe, &l->edits, at, 0,
+                arena_printf(fe->a,
+                             "static void *%s[%u] = {%s};%sstatic void *%s(void *p) { void *const "
+                             "here[] = {%s}; for (unsigned i = 0; i < %u; i++) if (%s[i] == p) "
+                             "return here[i]; return p; }%s",
+                             hosts, n, list, lower_line(fe, "omp begin declare target", at), here,
+                             list, n, hosts, lower_line(fe, "omp end declare target", at)));
 }
 
 bool lower_is_indirect(struct fe *fe, const struct fe_pragma *p) { return has_clause(fe, p); }
 
+/* All the directives at once. */
 void lower_indirect(struct lowering *l, struct fe_pragma *p)
 {
     struct fe *fe = l->fe;
+    const char *list = "";
+    unsigned n = 0, at = 0;
     if (l->edits.n)
         return; /* it is about the whole text: a round of its own */
-    const struct fe_pragma *end = end_of(fe, p);
-    const char *list = functions_of(fe, p, end), *hosts = lower_name(l, "hosts");
-    struct calls calls = { l, lower_name(l, "here") };
-    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
-                lower_line(fe, lower_without(fe, p, OMPC_INDIRECT), p->extent.end));
-    if (!*list)
+    for (p = fe->pragmas.at; p < fe->pragmas.at + fe->pragmas.n; p++) {
+        if (!has_clause(fe, p))
+            continue;
+        const struct fe_pragma *end = end_of(fe, p);
+        list = arena_printf(fe->a, "%s%s", list, functions_of(fe, p, end, &n));
+        fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                    lower_line(fe, lower_without(fe, p, OMPC_INDIRECT), p->extent.end));
+        at = end->extent.end;
+    }
+    if (!n)
         return;
-    unsigned at = end->extent.end;
-    fe_add_edit(
-        fe, &l->edits, at, 0,
-        arena_printf(
-            fe->a,
-            "static void *%s[] = {%s};%s%sstatic void *%s(void *p) { void *const here[] = {%s}; "
-            "for (unsigned i = 0; i < sizeof here / sizeof *here; i++) if (%s[i] == p) return "
-            "here[i]; return p; }%s",
-            hosts, list,
-            lower_line(fe, arena_printf(fe->a, "omp declare target link(%s)", hosts), at),
-            lower_line(fe, "omp begin declare target", at), calls.here, list, hosts,
-            lower_line(fe, "omp end declare target", at)));
-    declare_here(l, calls.here);
+    const char *hosts = lower_name(l, "hosts");
+    struct calls calls = { l, lower_name(l, "here") };
+    declare(l, hosts, n, calls.here);
+    define(l, at, hosts, n, calls.here, list);
     clang_visitChildren(clang_getTranslationUnitCursor(fe->tu), rewrite_call, &calls);
-    map_addresses(l, hosts, at);
+    map_addresses(l, hosts);
     fe_set_indirect();
 }

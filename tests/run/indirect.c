@@ -16,6 +16,38 @@ static double sum_of(const struct shape *s, int n)
 #pragma omp end declare target
 #pragma omp declare target enter(box) indirect
 typedef int function(int);
+static function *chosen(function *const *list, int i) { return list[i]; }
+#pragma omp declare target enter(chosen)
+static int shared_by(const struct shape *s, const struct shape *t) { return s->area == t->area; }
+#pragma omp declare target enter(shared_by)
+
+/* A pointer of the host is equal to the function that it points to, and to a pointer of the device to that. */
+static void comparisons(void)
+{
+    function *list[2] = { twice, square }, *const one = square, *const none = NULL;
+    struct shape shapes[] = { { box, 2, 3 }, { triangle, 4, 5 }, { box, 1, 1 } };
+    unsigned device = 0, host = 0;
+    int on = 0;
+#define COMPARE(bits) do { \
+        function *own = square; \
+        const _Bool is[] = { one == square, square == one, one == &square, one == own, one != twice, list[0] == twice, \
+            list[1] != list[0], one == list[1], chosen(list, 1) == own, chosen(list, 0) == chosen(list, 0), \
+            shapes[0].area == box, shapes[1].area == triangle, shapes[0].area == shapes[2].area, none == NULL, \
+            one != 0, (void *)one == (void *)square, own == square, shared_by(&shapes[0], &shapes[2]), \
+            !shared_by(&shapes[0], &shapes[1]), (shapes[1].area == box ? list[0] : list[1]) == one, \
+            chosen(list, 0)(4) == one(4) - 8, list[list[0](one(1)) - 1](3) == 9 }; \
+        for (int i = 0; i < COUNT(is); i++) bits |= (unsigned)is[i] << i; \
+    } while (0)
+#pragma omp target map(to: list, shapes) map(tofrom: device, on)
+    {
+        COMPARE(device);
+        on = ON_DEVICE;
+    }
+    COMPARE(host);
+    CHECK(on && host == (1u << 22) - 1);
+    CHECK_EQ(device, host);
+}
+
 int main(void)
 {
     function *list[2] = { twice, square }, *one = square;
@@ -38,5 +70,6 @@ int main(void)
     CHECK_EQ(s, 33);
     CHECK_EQ(area, 17);
     CHECK_EQ(sum_of(shapes, 3), 17);
+    comparisons();
     return RESULT;
 }
