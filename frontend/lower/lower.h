@@ -71,8 +71,10 @@ bool lower_read_loop(struct lowering *, struct fe_pragma *, CXCursor at, struct 
 const char *lower_number(struct fe *, const struct lower_loop *);
 /* What one iteration adds to the variable, as a value of that type. */
 const char *lower_step(struct fe *, const struct lower_loop *, const char *type);
-/* Declares the loop's variable with the value of iteration k. */
-const char *lower_variable(struct fe *, const struct lower_loop *, const char *k);
+/* Gives the loop's variable the value of iteration k; declares it, if the loop does or if it is
+ * private in what shares out the new loops. */
+const char *lower_variable(struct fe *, const struct fe_pragma *, const struct lower_loop *,
+                           const char *k);
 
 /* one function for each row of the table */
 void lower_nest(struct lowering *, struct fe_pragma *);

@@ -65,14 +65,32 @@ const char *lower_step(struct fe *fe, const struct lower_loop *x, const char *ty
                         fe_text(fe, l->step.extent));
 }
 
-const char *lower_variable(struct fe *fe, const struct lower_loop *x, const char *k)
+/* A directive that privatises the variables of its loops is about them: directly, or with other
+ * transformations in between, or as inner loops of those that it collapses. */
+static bool is_privatised(struct fe *fe, const struct fe_pragma *p)
+{
+    const unsigned loops = OMPL_FOR | OMPL_SIMD | OMPL_DISTRIBUTE | OMPL_TASKLOOP | OMPL_LOOP;
+    struct lower_argument a;
+    for (const struct fe_pragma *q = fe->pragmas.at; q < p; q++)
+        if ((q->c->leaves & loops) && q->found && p->extent.begin < lower_statement(fe, q).end &&
+            (q->wanted == p->wanted || lower_find(fe, q, OMPC_COLLAPSE, q->clauses_at, &a) ||
+             lower_find(fe, q, OMPC_ORDERED, q->clauses_at, &a)))
+            return true;
+    return false;
+}
+
+const char *lower_variable(struct fe *fe, const struct fe_pragma *p, const struct lower_loop *x,
+                           const char *k)
 {
     const struct omp_loop *l = &x->loop;
     const char *name = l->iv->name, *lb = fe_text(fe, l->lb.extent);
     bool pointer = l->iv->type->kind == OMPT_POINTER;
     const char *type = pointer ? "long" : x->type, *step = lower_step(fe, x, type);
-    return arena_printf(fe->a, "__typeof__(%s) %s = %s(%s) + (%s)(%s) * %s;",
-                        l->iv_declared ? l->iv->type->spelling : name, name,
+    const char *declares = "";
+    if (l->iv_declared || is_privatised(fe, p))
+        declares =
+            arena_printf(fe->a, "__typeof__(%s) ", l->iv_declared ? l->iv->type->spelling : name);
+    return arena_printf(fe->a, "%s%s = %s(%s) + (%s)(%s) * %s;", declares, name,
                         pointer ? "" : arena_printf(fe->a, "(%s)", x->type), lb, type, k, step);
 }
 
@@ -273,8 +291,8 @@ static void write_nest(struct nest *x)
     struct fe *fe = x->l->fe;
     const char *variables = "";
     for (unsigned i = 0; i < x->n; i++)
-        variables =
-            arena_printf(fe->a, "%s %s", variables, lower_variable(fe, &x->loops[i], x->number[i]));
+        variables = arena_printf(fe->a, "%s %s", variables,
+                                 lower_variable(fe, x->p, &x->loops[i], x->number[i]));
     const char *guard = *x->guard ? arena_printf(fe->a, "if (%s) ", x->guard) : "";
     lower_replace(x->l, lower_statement(fe, x->p),
                   arena_printf(fe->a, "\n# %u\n%s { %s{%s {%s}}}", x->p->c->place.line,

@@ -114,8 +114,53 @@ static void shared_out(void)
     CHECK_EQ(sum, N * (N - 1) + 21);
 }
 
+/* A variable that the loop does not declare is the user's, in what the body calls and after the loop; in what shares
+ * the iterations out it is private. */
+#pragma omp begin declare target
+static int at;
+static int seen(void) { return at; }
+#pragma omp end declare target
+#define OUTER_VARIABLES(ok) do { \
+        int i, j, n = 0; \
+        _Pragma("omp tile sizes(2, 3)") \
+        for (i = 0; i < 7; i++) for (j = 1; j < 10; j += 2) n += i * j; \
+        ok |= (n == 21 * 25 && i == 6 && j == 9) << 0; \
+        n = 0; \
+        _Pragma("omp reverse") \
+        for (at = 5; at < 9; at++) n += 2 * seen() - at; \
+        ok |= (n == 26 && at == 5) << 1; \
+        _Pragma("omp interchange") \
+        for (i = 0; i < 3; i++) for (at = 0; at < 4; at++) n += seen() == at; \
+        ok |= (n == 38 && i == 2 && at == 3) << 2; \
+        _Pragma("omp unroll partial(3)") _Pragma("omp tile sizes(2)") \
+        for (at = 0; at < 8; at++) n += seen() == at; \
+        ok |= (n == 46 && at == 7) << 3; \
+        _Pragma("omp fuse") \
+        { for (i = 0; i < 3; i++) n += i; for (at = 0; at < 5; at++) n -= seen(); } \
+        ok |= (n == 39 && i == 2 && at == 4) << 4; \
+        _Pragma("omp split counts(2, omp_fill)") \
+        for (at = 3; at < 9; at++) n += seen() == at; \
+        ok |= (n == 45 && at == 8) << 5; \
+        _Pragma("omp parallel for reduction(+: n)") _Pragma("omp tile sizes(4)") \
+        for (at = 0; at < 64; at++) n += at; \
+        ok |= (n == 45 + 63 * 32 && at == 8) << 6; \
+        _Pragma("omp parallel for collapse(2) reduction(+: n)") \
+        for (i = 0; i < 8; i++) _Pragma("omp unroll partial(2)") for (j = 0; j < 8; j++) n += j; \
+        ok |= (n == 45 + 63 * 32 + 28 * 8) << 7; \
+    } while (0)
+static void outer_variables(void)
+{
+    int device = 0, host = 0;
+#pragma omp target map(tofrom: device)
+    OUTER_VARIABLES(device);
+    OUTER_VARIABLES(host);
+    CHECK_EQ(device, 255);
+    CHECK_EQ(host, 255);
+}
+
 int main(void)
 {
+    outer_variables();
     orders();
     deep();
     shared_out();
