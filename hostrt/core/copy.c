@@ -103,6 +103,7 @@ struct copy {
     void *dst;
     const void *src;
     size_t size;
+    const void *caller; /* for a tool */
 };
 
 static int begin_copy(struct copy *c, int dst_number, int src_number)
@@ -134,7 +135,9 @@ static int watch_copy(const struct way *w, const char *name, size_t size, double
 static int do_copy(const struct copy *c)
 {
     double start = ompgpu_watch_clock();
+    ompgpu_tool_routine(c->caller);
     int bad = copy_bytes(c->dst, c->src, c->size, &c->way);
+    ompgpu_tool_routine(NULL);
     if (!bad)
         bad = watch_copy(&c->way, "omp_target_memcpy", c->size, start);
     return bad ? bad : wait_for_copies(&c->way);
@@ -154,7 +157,8 @@ int omp_target_memcpy(void *dst, const void *src, size_t length, size_t dst_offs
 {
     struct copy c = { .dst = add_offset(dst, dst_offset),
                       .src = add_offset(src, src_offset),
-                      .size = length };
+                      .size = length,
+                      .caller = __builtin_return_address(0) };
     int bad = begin_copy(&c, dst_number, src_number);
     return bad ? bad : do_copy(&c);
 }
@@ -165,7 +169,8 @@ int omp_target_memcpy_async(void *dst, const void *src, size_t length, size_t ds
 {
     struct copy c = { .dst = add_offset(dst, dst_offset),
                       .src = add_offset(src, src_offset),
-                      .size = length };
+                      .size = length,
+                      .caller = __builtin_return_address(0) };
     int bad = begin_copy(&c, dst_number, src_number);
     if (bad || ompgpu_defer_routine(device_of(&c.way), "omp_target_memcpy_async", enqueue_copy, &c,
                                     sizeof c, ndepend, depend))
@@ -181,6 +186,7 @@ struct rect { /* all per dimension, outermost first */
     void *dst;
     const void *src;
     int ndims;
+    const void *caller; /* for a tool */
 };
 
 /* Bytes from one index of dimension d to the next. */
@@ -223,7 +229,9 @@ static int begin_rect(struct rect *r, int dst_number, int src_number)
 
 static int do_rect(const struct rect *r)
 {
+    ompgpu_tool_routine(r->caller);
     int bad = copy_rect(r, r->dst, r->src, 0);
+    ompgpu_tool_routine(NULL);
     return bad ? bad : wait_for_copies(&r->way);
 }
 
@@ -232,8 +240,17 @@ int omp_target_memcpy_rect(void *dst, const void *src, size_t element, int ndims
                            const size_t *src_offsets, const size_t *dst_dimensions,
                            const size_t *src_dimensions, int dst_number, int src_number)
 {
-    struct rect r = { volume, dst_offsets, src_offsets, dst_dimensions, src_dimensions, element,
-                      { 0 },  dst,         src,         ndims };
+    struct rect r = { volume,
+                      dst_offsets,
+                      src_offsets,
+                      dst_dimensions,
+                      src_dimensions,
+                      element,
+                      { 0 },
+                      dst,
+                      src,
+                      ndims,
+                      __builtin_return_address(0) };
     if (!dst && !src)
         return INT_MAX; /* how many dimensions are supported */
     int bad = begin_rect(&r, dst_number, src_number);
@@ -275,8 +292,17 @@ int omp_target_memcpy_rect_async(void *dst, const void *src, size_t element, int
                                  const size_t *src_dimensions, int dst_number, int src_number,
                                  int ndepend, void **depend)
 {
-    struct rect r = { volume, dst_offsets, src_offsets, dst_dimensions, src_dimensions, element,
-                      { 0 },  dst,         src,         ndims };
+    struct rect r = { volume,
+                      dst_offsets,
+                      src_offsets,
+                      dst_dimensions,
+                      src_dimensions,
+                      element,
+                      { 0 },
+                      dst,
+                      src,
+                      ndims,
+                      __builtin_return_address(0) };
     if (!dst && !src)
         return INT_MAX;
     int bad = begin_rect(&r, dst_number, src_number);

@@ -511,6 +511,13 @@ static inline void ompgpu_tool_memory(const void *host, const void *code)
     if (__builtin_expect(ompgpu_has_tool, 0))
         ompgpu_report_memory(host, code);
 }
+/* Around the copies that a routine makes: the address that it returns to, then NULL. */
+void ompgpu_report_routine(const void *code);
+static inline void ompgpu_tool_routine(const void *code)
+{
+    if (__builtin_expect(ompgpu_has_tool, 0))
+        ompgpu_report_routine(code);
+}
 
 /* ------------------------------------------------------------------ deferred constructs */
 /* Constructs with `nowait`: see defer.c.  Which of them wait for which: depend.c. */

@@ -2,8 +2,7 @@
  *
  * A tool registers its callbacks with the host's OpenMP runtime, and LLVM's answers `always` for
  * those of devices, too.  It leaves the calls to the library that runs target constructs, which
- * comes for the callbacks with ompt_libomp_connect().  That is done where a tool may be there; it
- * must have registered ompt_callback_device_initialize.
+ * comes for the callbacks with ompt_libomp_connect().  That is done where a tool may be there.
  *
  * Events of operations are those of a device's plugin: with a tool, devices have a copy of their
  * plugin whose functions report what they do.  Without one there is one test a construct. */
@@ -44,18 +43,19 @@ static struct {
 static const struct {
     const char *name;
     void *pointer;
+    bool event; /* of ours */
 } entries[] = {
-    { "ompt_callback_device_initialize", &tool.device_initialize },
-    { "ompt_callback_device_finalize", &tool.device_finalize },
-    { "ompt_callback_device_load", &tool.device_load },
-    { "ompt_callback_target", &tool.target },
-    { "ompt_callback_target_emi", &tool.target_emi },
-    { "ompt_callback_target_data_op", &tool.data_op },
-    { "ompt_callback_target_data_op_emi", &tool.data_op_emi },
-    { "ompt_callback_target_submit", &tool.submit },
-    { "ompt_callback_target_submit_emi", &tool.submit_emi },
-    { "ompt_get_task_data", &tool.task_data },
-    { "ompt_get_target_task_data", &tool.target_task_data },
+    { "ompt_callback_device_initialize", &tool.device_initialize, true },
+    { "ompt_callback_device_finalize", &tool.device_finalize, true },
+    { "ompt_callback_device_load", &tool.device_load, true },
+    { "ompt_callback_target", &tool.target, true },
+    { "ompt_callback_target_emi", &tool.target_emi, true },
+    { "ompt_callback_target_data_op", &tool.data_op, true },
+    { "ompt_callback_target_data_op_emi", &tool.data_op_emi, true },
+    { "ompt_callback_target_submit", &tool.submit, true },
+    { "ompt_callback_target_submit_emi", &tool.submit_emi, true },
+    { "ompt_get_task_data", &tool.task_data, false },
+    { "ompt_get_target_task_data", &tool.target_task_data, false },
 };
 bool ompgpu_has_tool;
 /* All devices are of one kind. */
@@ -111,7 +111,16 @@ void ompgpu_report_memory(const void *host, const void *code)
     next.is_reported = true;
     next.host = host, next.code = code;
 }
-static const void *code_of_op(void) { return at.code ? at.code : next.code; }
+
+static _Thread_local const void *routine; /* where it is called */
+void ompgpu_report_routine(const void *code) { routine = code; }
+
+static const void *code_of_op(void)
+{
+    if (routine)
+        return routine;
+    return at.code ? at.code : next.code;
+}
 
 static void begin_op(struct op *o)
 {
@@ -230,7 +239,7 @@ static callback find_nothing(const char *name)
 static int report_open(int ordinal, struct ompgpu_device_info *info)
 {
     int bad = real->open(ordinal, info);
-    if (!bad)
+    if (!bad && tool.device_initialize)
         tool.device_initialize(number(ordinal), info->name, NULL, find_nothing, NULL);
     return bad;
 }
@@ -278,8 +287,8 @@ static int take_callbacks(lookup_function lookup, int device, union tool_data *d
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         callback f = lookup(entries[i].name);
         __builtin_memcpy(entries[i].pointer, &f, sizeof f);
+        ompgpu_has_tool |= f && entries[i].event;
     }
-    ompgpu_has_tool = tool.device_initialize != NULL;
     return 0;
 }
 
