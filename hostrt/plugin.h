@@ -39,6 +39,7 @@ struct ompgpu_device_info { /* immutable after open() */
     unsigned multiprocessors, max_threads_per_team, max_threads_per_mp, registers_per_mp, warp_size;
     size_t shared_per_team, total_memory;
     bool unified; /* kernels can access all memory of the host */
+    bool packs;   /* small mappings are to lie together: a copy costs more than its bytes */
 };
 enum { OMPGPU_UID = 48 }; /* bytes */
 struct ompgpu_identity {

@@ -650,6 +650,7 @@ void ompgpu_nearest_on(const struct ompgpu_plugin *, int ordinal, uintptr_t addr
                        size_t size);
 /* Device memory of an entry that has left the table, with the entry. */
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
+void ompgpu_data_release(struct ompgpu_device *, const struct ompgpu_entry *); /* its memory */
 
 void ompgpu_interops_close(const struct ompgpu_device *); /* interop.c: what the program left */
 
@@ -744,6 +745,8 @@ struct ompgpu_fill { /* what one construct copies to the device */
     } few[OMPGPU_FEW_FILL], *copies;
     unsigned n, room, done;
     const struct ompgpu_map *failed;
+    bool packing;             /* it has been asked for … */
+    struct ompgpu_pack *pack; /* … a block for its small mappings; NULL: none */
 };
 /* Both with the entry's part of the table held. */
 int ompgpu_fill_add(struct ompgpu_fill *, struct ompgpu_entry *, const struct ompgpu_map *,
@@ -753,13 +756,26 @@ int ompgpu_fill_add_pointer(struct ompgpu_fill *, struct ompgpu_entry *, const s
 /* Makes the copies, or as many as `done` says and the next has failed. */
 int ompgpu_fill_run(struct ompgpu_fill *, struct ompgpu_device *, struct ompgpu_task *,
                     uint64_t number, const struct ompgpu_where *);
-void ompgpu_fill_free(struct ompgpu_fill *); /* the list */
+void ompgpu_fill_free(struct ompgpu_device *, struct ompgpu_fill *); /* the list */
 /* With their parts of the table held, as what follows.  Either list may be NULL. */
 void ompgpu_busy_set(struct ompgpu_device *, const struct ompgpu_fill *, const struct ompgpu_back *,
                      bool busy);
 bool ompgpu_any_busy(struct ompgpu_device *, const struct ompgpu_map *, unsigned n, unsigned held);
 /* With the threads, after a fork; no lock is held. */
 void ompgpu_busy_vanished(struct ompgpu_device *);
+
+/* ------------------------------------------------------------------ small mappings (pack.c) */
+/* Device memory for a mapping, in the block of the construct's small ones, or of its own: *pack
+ * NULL.  Its part of the table is held. */
+struct work;
+int ompgpu_pack_get(struct work *, size_t size, void **memory, struct ompgpu_pack **pack);
+/* a mapping has gone, or the construct has ended */
+void ompgpu_pack_release(struct ompgpu_device *, struct ompgpu_pack *);
+/* What the construct copies to a mapping in its block goes there with the block; false: it is none
+ * of these. */
+bool ompgpu_pack_add(struct ompgpu_pack *, const struct ompgpu_entry *, uintptr_t host,
+                     const void *src, size_t size);
+int ompgpu_pack_send(struct ompgpu_device *, const struct ompgpu_pack *);
 
 /* ------------------------------------------------------------------ lost data (stale.c) */
 /* For OMPGPU_CHECK=stale: bytes went to the device, or will later; are about to come back; a

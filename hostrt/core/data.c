@@ -48,6 +48,7 @@ static void begin_work(struct work *w, struct ompgpu_device *dev, struct ompgpu_
     w->holds = false;
     for (unsigned i = 0; i < n; i++)
         w->holds |= (maps[i].flags & OMPGPU_MAP_HOLD) != 0;
+    w->fill.packing = false, w->fill.pack = NULL;
 }
 
 /* ------------------------------------------------------------------ messages */
@@ -178,12 +179,20 @@ static uintptr_t translate_address(const struct work *w, uintptr_t host)
 }
 
 /* -------------------------------------------------------------- creating and removing a mapping */
+void ompgpu_data_release(struct ompgpu_device *dev, const struct ompgpu_entry *e)
+{
+    if (e->pack)
+        ompgpu_pack_release(dev, e->pack);
+    else if (e->memory)
+        dev->plugin->free(dev->ordinal, e->memory);
+}
+
 void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
     if (!e->owner && !e->associated && !e->shadow) {
         ompgpu_tool_memory((const void *)e->begin, NULL);
         ompgpu_watch_free(e);
-        dev->plugin->free(dev->ordinal, e->memory);
+        ompgpu_data_release(dev, e);
     }
     ompgpu_entry_free(dev, e);
 }
@@ -315,16 +324,19 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     ompgpu_tool_memory((const void *)p.begin, NULL);
     double start = ompgpu_watch_clock();
     size_t before = space_before(m, p.begin);
-    if (ompgpu_memory_get(w->dev, before + p.size, &memory))
+    struct ompgpu_pack *pack;
+    if (ompgpu_pack_get(w, before + p.size, &memory, &pack))
         return ompgpu_item_failed(w, m);
     struct ompgpu_entry *e =
         ompgpu_entry_new(w->dev, p.begin, p.size, (uintptr_t)memory + before, 0);
     if (!e) {
-        w->dev->plugin->free(w->dev->ordinal, memory);
+        const struct ompgpu_entry none = { .pack = pack, .memory = memory };
+        ompgpu_data_release(w->dev, &none);
         return ompgpu_item_failed(w, m);
     }
     e->base = (uintptr_t)m->base;
-    e->memory = memory;
+    e->pack = pack;
+    e->memory = pack ? NULL : memory;
     e->name = m->name, e->file = w->where->file, e->line = m->line ? m->line : w->where->line;
     count(w, e, m, 1);
     e->created = w->number;
@@ -668,7 +680,7 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
     if (bad)
         undo_entering(&w, maps, done);
     unlock_tables(dev, w.held);
-    ompgpu_fill_free(&w.fill);
+    ompgpu_fill_free(dev, &w.fill);
     return result_of(&w, bad);
 }
 
@@ -878,6 +890,6 @@ int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where,
     return_to_tables(&w, &back, left);
     unlock_tables(dev, w.held);
     ompgpu_back_free(&back);
-    ompgpu_fill_free(&w.fill);
+    ompgpu_fill_free(dev, &w.fill);
     return result_of(&w, bad);
 }

@@ -45,8 +45,10 @@ int ompgpu_fill_add_pointer(struct ompgpu_fill *f, struct ompgpu_entry *e,
     return c ? 0 : -1;
 }
 
-void ompgpu_fill_free(struct ompgpu_fill *f)
+void ompgpu_fill_free(struct ompgpu_device *dev, struct ompgpu_fill *f)
 {
+    if (f->pack)
+        ompgpu_pack_release(dev, f->pack);
     if (f->copies != f->few)
         ompgpu_xfree(f->copies);
 }
@@ -55,12 +57,15 @@ void ompgpu_fill_free(struct ompgpu_fill *f)
 struct sender {
     struct ompgpu_device *dev;
     struct ompgpu_task *task; /* into its queue; NULL: now */
+    struct ompgpu_pack *pack; /* goes there before the rest; NULL: none */
 };
 
 static int send(const struct sender *s, const struct ompgpu_entry *e, uintptr_t host,
                 const void *src, size_t size)
 {
     const struct ompgpu_plugin *plugin = s->dev->plugin;
+    if (ompgpu_pack_add(s->pack, e, host, src, size))
+        return 0;
     void *dst = (void *)(e->device + (host - e->begin));
     return s->task
                ? plugin->queue_to_device(s->dev->ordinal, s->task->queue->handle, dst, src, size)
@@ -87,23 +92,47 @@ static int send_bytes(const struct sender *s, const struct ompgpu_fill_copy *c, 
     return 0;
 }
 
+static int watch(const struct sender *s, const struct ompgpu_where *where,
+                 const struct ompgpu_fill_copy *c, double start)
+{
+    if (!c->size || !ompgpu_watched())
+        return 0;
+    if (ompgpu_watch_copy(where, s->dev, true, c->map, c->size, start))
+        return -1;
+    ompgpu_stale_sent(s->dev, c->entry, c->begin, c->size, s->task != NULL);
+    return 0;
+}
+
+/* All that was gathered for the block; the time is the first one's. */
+static int send_pack(struct ompgpu_fill *f, const struct sender *s,
+                     const struct ompgpu_where *where)
+{
+    double start = ompgpu_watch_clock();
+    f->failed = f->n ? f->copies[0].map : NULL;
+    if (ompgpu_pack_send(s->dev, s->pack))
+        return -1;
+    for (unsigned i = 0; i < f->n; i++, start = ompgpu_watch_clock())
+        if (f->copies[i].entry->pack == s->pack && watch(s, where, &f->copies[i], start))
+            return -1;
+    return 0;
+}
+
 int ompgpu_fill_run(struct ompgpu_fill *f, struct ompgpu_device *dev, struct ompgpu_task *task,
                     uint64_t number, const struct ompgpu_where *where)
 {
-    const struct sender s = { dev, task };
+    const struct sender s = { dev, task, f->pack };
     for (; f->done < f->n; f->done++) {
         const struct ompgpu_fill_copy *c = &f->copies[f->done];
         double start = task ? 0 : ompgpu_watch_clock();
+        bool packed = s.pack && c->entry->pack == s.pack;
         if ((c->size ? send_bytes(&s, c, number)
                      : send_pointer(&s, c->entry, c->begin, c->value)) ||
-            (c->size && ompgpu_watch_copy(where, dev, true, c->map, c->size, start))) {
+            (!packed && watch(&s, where, c, start))) {
             f->failed = c->map;
             return -1;
         }
-        if (ompgpu_watched() && c->size)
-            ompgpu_stale_sent(dev, c->entry, c->begin, c->size, task != NULL);
     }
-    return 0;
+    return s.pack ? send_pack(f, &s, where) : 0;
 }
 
 /* ------------------------------------------------------------------ busy mappings */

@@ -62,8 +62,9 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
     bool busy;    /* being copied, by a thread that does not hold the lock (fill.c) */
     bool lost;    /* its value, with the device (rescue.c) */
     bool pointer; /* made for the storage of a pointer that leads to a list item */
-    void *memory; /* allocated for a mapping of ours: what `device` points into */
-    void *shadow; /* its device memory since the device was given up */
+    void *memory; /* allocated for a mapping of ours: what `device` points into; NULL: … */
+    struct ompgpu_pack *pack; /* … it shares this block with others */
+    void *shadow;             /* its device memory since the device was given up */
     /* declare target variable: device memory is the image's */
     const struct ompgpu_unit *owner;
     /* numbers of the constructs that counted it last, created it, copied all of it last */

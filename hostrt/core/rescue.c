@@ -137,7 +137,7 @@ static bool move_entry(struct ompgpu_entry *e, void *argument)
     if (!read)
         memcpy(e->shadow, (void *)e->begin, size);
     if (!e->owner && !e->associated)
-        plugin->free(m->dev->ordinal, e->memory);
+        ompgpu_data_release(m->dev, e);
     e->device = (uintptr_t)e->shadow;
     ompgpu_present_note(m->dev, e);
     return true;

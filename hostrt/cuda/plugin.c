@@ -304,6 +304,8 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
     d->arch = info->arch;
     pthread_mutex_init(&d->stack_lock, NULL);
     info->unified = pageable != 0;
+    info->packs =
+        ompgpu_settings.device_kind != OMPGPU_KIND_PTX; /* which watches each for itself */
     ompgpu_cuda_memory_init(&d->memory, info->total_memory);
     d->heap = info->total_memory / 8 < MOST_HEAP ? info->total_memory / 8 : MOST_HEAP;
     if (enter_device(ordinal, &stream) ||

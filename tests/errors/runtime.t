@@ -9,7 +9,7 @@ cat >common.h <<'C'
 #include <stdio.h>
 #include <stdlib.h>
 #include <omp.h>
-static int s = 5, a[100], *null;
+static int s = 5, a[1000], *null;
 static void at_end(void) { printf("%s\n", s == 5 && a[0] == 7 ? "data as before" : "data changed"); }
 #define BEGIN a[0] = 7, atexit(at_end)
 C
@@ -323,7 +323,7 @@ dies "emu: null pointer" fault 6 "region main_6|memory access|(nil)|team 0, thre
 dies "emu: null pointer, nowait" later 6 "region main_6|memory access|(nil)|team 0, thread 0|later.c:6"
 dies "emu: null pointer, nowait, a task waits" "later 1" 6 "region main_6|memory access|(nil)"
 OMPGPU_EMU_MEMORY=1M; export OMPGPU_EMU_MEMORY
-dies "emu: out of device memory" block 7 "region main_7|p[0:n], 68719476736 bytes|out of device memory|1047808 of 1048576"
+dies "emu: out of device memory" block 7 "region main_7|p[0:n], 68719476736 bytes|out of device memory|1044224 of 1048576"
 check "emu: memory that regions with nowait give back" in_time ./room
 unset OMPGPU_EMU_MEMORY
 dies "emu: an empty pool with abort_fb" pool 7 "region main_7|omp_atv_abort_fb|team 0, thread 0"
@@ -387,7 +387,7 @@ dies "emu: assertion" asserts 6 "region main_6|assertion|line 7|team 0, thread 0
 check "emu: assertion: text" has err "^asserts.c:7: main: team 0, thread 0: Assertion .a\[0\] == 7. failed\.$"
 dies "emu: a struct of which a part is mapped" "member 1" 9 "region main_9|t, 24 bytes|t.p, 16 bytes|member.c:7"
 dies "emu: the same behind a pointer" member 13 "region main_13|*v:|t.p, 16 bytes|member.c:7"
-dies "emu: mapped in part" part 7 "region main_7|a, 400 bytes|a[10:10], 40 bytes|part.c:5"
+dies "emu: mapped in part" part 7 "region main_7|a, 4000 bytes|a[10:10], 40 bytes|part.c:5"
 not_mapped() {                        # CASE LINE WORDS
     dies "emu: not mapped: $3" "present $1" "$2" "$3|bytes|not mapped|present"
 }
