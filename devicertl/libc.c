@@ -89,10 +89,13 @@ int printf(const char *format, ...)
 }
 /* There is one stream, whatever the host's is called.  The names are the linker's: clang knows
  * these functions from their header only. */
+void *stdout, *stderr;
 int __ompgpu_fprintf(void *, const char *, ...) __asm__("fprintf");
 int __ompgpu_fputs(const char *, void *) __asm__("fputs");
 usize __ompgpu_fwrite(const void *, usize, usize, void *) __asm__("fwrite");
 int __ompgpu_fputc(int, void *) __asm__("fputc");
+int __ompgpu_putc(int, void *) __asm__("putc");
+int __ompgpu_vfprintf(void *, const char *, __builtin_va_list) __asm__("vfprintf");
 __attribute__((no_builtin)) int __ompgpu_fprintf(void *stream, const char *format, ...)
 {
     __builtin_va_list args;
@@ -118,6 +121,22 @@ __attribute__((no_builtin)) int __ompgpu_fputc(int c, void *stream)
     (void)stream;
     printf("%c", c);
     return (unsigned char)c;
+}
+__attribute__((no_builtin)) int __ompgpu_putc(int c, void *stream)
+{
+    return __ompgpu_fputc(c, stream);
+}
+__attribute__((no_builtin)) int __ompgpu_vfprintf(void *stream, const char *format,
+                                                  __builtin_va_list args)
+{
+    (void)stream;
+    return vprintf(format, args);
+}
+int fflush(void *);
+int fflush(void *stream)
+{
+    (void)stream;
+    return 0;
 }
 /* no_builtin: LLVM would turn the calls back into the functions that they implement. */
 __attribute__((no_builtin)) int puts(const char *s) { return printf("%s\n", s); }

@@ -128,6 +128,8 @@ OMP_API(int, omp_get_device_num, (void), (int)STATE_GET(__ompgpu_state_device))
 OMP_API(int, omp_get_default_device, (void), (int)STATE_GET(__ompgpu_state_device))
 OMP_API(int, omp_get_num_devices, (void), (int)STATE_GET(__ompgpu_state_device) + 1)
 OMP_API(int, omp_get_initial_device, (void), -1)
+OMP_API(const char *, omp_get_uid_from_device, (int device), ((void)device, (const char *)0))
+OMP_API(int, omp_get_device_from_uid, (const char *uid), ((void)uid, -2)) /* omp_invalid_device */
 
 /* ------------------------------------------------------------------ time */
 OMP_API(double, omp_get_wtime, (void), __ompgpu_arch_wtime())

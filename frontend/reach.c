@@ -98,6 +98,13 @@ static void add_fault(struct walk *w, unsigned offset, enum fe_unsupported what,
         fe_unsupported(w->fe, fe_place(w->fe->u, offset), what, name, where);
 }
 
+/* stdio.h's: the device has them, too. */
+static bool is_stream(const struct fe *fe, const struct omp_var *v)
+{
+    return v->is_extern && fe_is_system(fe, v->decl) &&
+           (!strcmp(v->name, "stdout") || !strcmp(v->name, "stderr"));
+}
+
 static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
 {
     for (unsigned i = 0; i < w->vars.n; i++)
@@ -108,6 +115,8 @@ static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
         w->in ? arena_printf(w->fe->a, "the device function '%s'", w->in->name) : "device code";
     if (v->declare_target == OMPV_DT_LINK && v->is_extern)
         add_fault(w, offset, UNSUPPORTED_LINK_VARIABLE, v->name, at);
+    else if (is_stream(w->fe, v))
+        return;
     else if (v->is_extern && fe_is_system(w->fe, v->decl))
         add_fault(w, offset, UNSUPPORTED_SYSTEM_VARIABLE, v->name, at);
     else if (v->is_extern)
@@ -201,7 +210,8 @@ static void commit(struct walk *w)
         w->functions.at[i]->f->device = true;
     for (unsigned i = 0; i < w->vars.n; i++)
         if (w->vars.at[i]->declare_target == OMPV_NOT_DECLARED)
-            w->vars.at[i]->declare_target = OMPV_DT_IMPLICIT;
+            w->vars.at[i]->declare_target =
+                is_stream(w->fe, w->vars.at[i]) ? OMPV_DT_TO : OMPV_DT_IMPLICIT;
     if (w->elsewhere && !w->quiet)
         w->fe->u->needs_link = true;
 }

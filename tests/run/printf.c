@@ -1,5 +1,38 @@
 /* printf in a region: every conversion, many arguments, strings, and the order of one thread's lines */
+#include <stdarg.h>
+#include <stdio.h>
+#pragma clang diagnostic ignored "-Wopenmp-target"
+#pragma omp declare target enter(stdout) /* as LLVM's libc for GPUs wants it */
 #include "check.h"
+
+#pragma omp begin declare target
+/* the same through streams, which functions of the device may name, too */
+static void to(FILE *f, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vfprintf(f, format, args);
+    va_end(args);
+}
+static void out(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    fflush(stdout);
+}
+static void streams(int i)
+{
+    fprintf(stdout, "stream %d\n", i);
+    fputs("fputs\n", stdout), fputc('p', stdout), putc('\n', stdout);
+    fwrite("fwrite\n", 1, 7, stdout);
+    to(stdout, "%s %.1f %d\n", "vfprintf", 1.5, i);
+    out("%s %c\n", "vprintf", 'v');
+    if (i < 0)
+        fprintf(stderr, "negative\n");
+}
+#pragma omp end declare target
 
 int main(void)
 {
@@ -22,6 +55,12 @@ int main(void)
             printf("line %d\n", i);
         puts("puts");
         putchar('c'), putchar('\n');
+    }
+#pragma omp target
+    {
+        streams(4);
+        fprintf(stdout, "in a region\n");
+        fflush(stdout);
     }
     fflush(stdout);
     CHECK(on);

@@ -95,7 +95,8 @@ int main(void)
         omp_destroy_nest_lock(&n);
         omp_set_max_active_levels(2), omp_set_num_teams(2), omp_set_teams_thread_limit(2), omp_set_default_device(0);
         few += omp_get_supported_active_levels() - 1 + omp_get_num_places() + omp_get_place_num() + omp_get_max_task_priority() +
-               omp_get_partition_num_places() + omp_get_place_num_procs(0) + (omp_control_tool(1, 0, NULL) == -2);
+               omp_get_partition_num_places() + omp_get_place_num_procs(0) + (omp_control_tool(1, 0, NULL) == -2) +
+               (omp_get_uid_from_device(omp_get_device_num()) != NULL) + (omp_get_device_from_uid("") != omp_invalid_device);
     }
     CHECK_EQ(few, 6);
     return RESULT;

@@ -219,6 +219,12 @@ static bool is_device_libc(const char *name)
     return ir_is_math_name(name);
 }
 
+/* Variables of stdio.h: devicertl/libc.c has them. */
+static bool is_stream(const char *name)
+{
+    return strcmp(name, "stdout") == 0 || strcmp(name, "stderr") == 0;
+}
+
 struct ir_names ir_undefined_by_user(LLVMModuleRef module)
 {
     unsigned n = 0;
@@ -231,7 +237,7 @@ struct ir_names ir_undefined_by_user(LLVMModuleRef module)
         if (LLVMIsDeclaration(f) && !LLVMGetIntrinsicID(f) && !is_device_libc(ir_name(f)))
             names.at[names.n++] = mem_strdup(ir_name(f));
     IR_EACH_GLOBAL(g, module)
-        if (LLVMIsDeclaration(g))
+        if (LLVMIsDeclaration(g) && !is_stream(ir_name(g)))
             names.at[names.n++] = mem_strdup(ir_name(g));
     return names;
 }

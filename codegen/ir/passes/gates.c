@@ -341,8 +341,10 @@ static const struct {
     const char *name;
     unsigned format;   /* the operand that is one, ~0u: none */
     unsigned operands; /* that it follows beside the format's */
-} output[] = { { "printf", 0, 0 },  { "fprintf", 1, 0 },  { "sprintf", 1, 1 }, { "snprintf", 2, 1 },
-               { "fputs", ~0u, 1 }, { "fwrite", ~0u, 1 }, { "fputc", ~0u, 0 } };
+} output[] = { { "printf", 0, 0 },    { "fprintf", 1, 0 }, { "sprintf", 1, 1 },
+               { "snprintf", 2, 1 },  { "fputs", ~0u, 1 }, { "fwrite", ~0u, 1 },
+               { "fputc", ~0u, 0 },   { "putc", ~0u, 0 },  { "fflush", ~0u, 0 },
+               { "vfprintf", ~0u, 6 } };
 
 /* Without a constant format it could follow any. */
 static unsigned operands_of_output(LLVMValueRef call, unsigned at)

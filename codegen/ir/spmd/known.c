@@ -38,6 +38,8 @@ static const struct known {
     { "omp_get_default_device", KNOWN_EVERY, 0 },
     { "omp_get_num_devices", KNOWN_EVERY, 0 },
     { "omp_get_initial_device", KNOWN_EVERY, 0 },
+    { "omp_get_uid_from_device", KNOWN_EVERY, 0 },
+    { "omp_get_device_from_uid", KNOWN_EVERY, 0 },
     { "omp_get_wtick", KNOWN_EVERY, 0 },
     { "omp_get_dynamic", KNOWN_EVERY, 0 },
     { "omp_get_max_active_levels", KNOWN_EVERY, 0 },
