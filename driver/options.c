@@ -225,6 +225,7 @@ static const struct {
 #define NO(id, member) { FLAG_##id, false, offsetof(struct options, member) }
     YES(RPASS, report),
     YES(CHECK, check),
+    YES(CHECK_HOST, check),
     NO(NO_CHECK, check),
     YES(TIME, time),
     YES(V, verbose),
@@ -408,6 +409,8 @@ void drv_parse(struct options *o, int argc, char **argv)
     read_words(&p, &w);
     drv_say_others(o);
     route_includes(o);
+    if (o->gcc && drv_has(o, FLAG_CHECK_HOST))
+        diag_fatal(EXIT_USAGE, "'-fompgpu-check-host' needs clang as the host's compiler");
     o->headers = only_headers(o);
     if (o->goal < GOAL_EMIT && o->headers)
         o->goal = GOAL_CLANG;

@@ -160,11 +160,20 @@ struct ompgpu_plugin {
     /* Memory of the runtime's own, which kernels of all threads use as they like: nothing of it is
      * checked (OMPGPU_CHECK).  May be NULL. */
     void (*trust)(int ordinal, void *address, size_t size);
+    /* The host has changed what was copied there, or it is known no more that it has.  May be NULL
+     * but for the emulated device. */
+    void (*outdate)(int ordinal, void *address, size_t size, bool is);
     /* The address that this host thread's last launch, or what it waited for with event_wait, was
      * not allowed to use; false: it did not fail, or otherwise.  May be NULL. */
     bool (*fault)(uintptr_t *address);
 };
 extern const struct ompgpu_plugin ompgpu_cuda_plugin, ompgpu_emu_plugin;
+struct ompgpu_line { /* of source */
+    char file[160];
+    unsigned line, column;
+};
+/* Of an instruction of the host program, or a library of it; false: they have no line tables. */
+bool ompgpu_host_line(const void *pc, struct ompgpu_line *);
 /* kept per host thread */
 void ompgpu_plugin_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *ompgpu_plugin_message(void);

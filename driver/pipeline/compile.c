@@ -3,7 +3,7 @@
  * A file without target constructs is compiled by one clang, with the user's flags as they are.
  * Whether it has some is decided by a look at its bytes (scan.c); its headers are looked at after
  * that compile, because only clang knows which they are. */
-#include "driver/pipeline/pipeline.h"
+#include "driver/pipeline/stages.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +182,7 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
         drv_deprecation_args(o, w);
     unsigned link = o->goal == GOAL_LINK ? 0 : FOR_LINK | FOR_INPUT; /* clang says: unused */
     drv_add_args(w, o, TO_PLAIN | FOR_PRE | FOR_CHECK | FOR_HOST | FOR_AS | link);
+    drv_watch_loads(w, o);
     if (o->verbose)
         words_add(w, o->dry ? "-###" : "-v");
     if (j->no_targets) /* all that there is to say has been said */

@@ -91,3 +91,10 @@ void drv_add_sanitizers(struct words *w, const struct options *o)
     if (any)
         WORDS_ADD(w, "-fno-sanitize=function", "-fsanitize-trap=all", "-fno-sanitize-merge");
 }
+
+/* Calls of functions of ours (hostrt/core/reads.c), and nothing else of coverage. */
+void drv_watch_loads(struct words *w, const struct options *o)
+{
+    if (drv_has(o, FLAG_CHECK_HOST))
+        words_add(w, "-fsanitize-coverage=func,trace-loads");
+}

@@ -358,6 +358,7 @@ static void host(const struct job *j, unsigned i, struct proc *p)
         words_add(&p->argv, "-fno-verbose-asm");
     drv_host_openmp(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, direct(j) ? FOR_HOST | FOR_AS : FOR_HOST);
+    drv_watch_loads(&p->argv, j->opt);
     hide_temp(j, p, "host.c", shown_path(j));
     drv_side_args(j, &p->argv);
     if (j->opt->gcc)

@@ -59,6 +59,7 @@ void drv_report_regions(const struct job *); /* -Rompgpu */
 bool drv_sanitizes_addresses(const struct options *);
 /* For the emulated device. */
 void drv_add_sanitizers(struct words *, const struct options *);
+void drv_watch_loads(struct words *, const struct options *); /* for the host's clang */
 
 /* ------------------------------------------------------------------ schedule.c */
 /* Runs them, with their messages.  An exit code; -1: again, with an older version of OpenMP. */

@@ -96,11 +96,11 @@ static int fetch(struct ompgpu_device *dev, struct ompgpu_task *t, void *dst,
 static int fetch_all(struct ompgpu_back *b, struct ompgpu_device *dev, struct ompgpu_task *t,
                      char *stage, struct ompgpu_where *where)
 {
+    if (ompgpu_watched() && !t)
+        ompgpu_stale_fetch(dev, where, b);
     for (unsigned i = 0; i < b->n; i++) {
         const struct ompgpu_back_copy *c = &b->copies[i];
         double start = t ? 0 : ompgpu_watch_clock();
-        if (ompgpu_watched() && !t)
-            ompgpu_stale_fetch(dev, where, c);
         b->failed = c->map;
         if (fetch(dev, t, stage ? stage + c->at : (void *)c->begin, c) ||
             ompgpu_watch_copy(where, dev, false, c->map, c->size, start))

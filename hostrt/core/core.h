@@ -431,6 +431,9 @@ struct ompgpu_device {
     struct ompgpu_task *idle;       /* by `next`; guarded by defer.c's lock, as what follows */
     struct ompgpu_entry *dropped;   /* what ended constructs have removed, by `range.left` */
     struct ompgpu_ranges returning; /* guarded by returning.c's lock */
+    struct {
+        uintptr_t begin, end;
+    } newer; /* what reads.c looks at; with the whole table held */
 };
 /* Number of the part that an address belongs to + 1; 0: nobody's yet.  Granules may share it. */
 static inline unsigned char *ompgpu_owner_of(struct ompgpu_device *dev, uintptr_t address)
@@ -783,12 +786,22 @@ int ompgpu_pack_send(struct ompgpu_device *, const struct ompgpu_pack *);
 void ompgpu_stale_sent(const struct ompgpu_device *, struct ompgpu_entry *, uintptr_t begin,
                        size_t size, bool later);
 void ompgpu_stale_fetch(const struct ompgpu_device *, const struct ompgpu_where *,
-                        const struct ompgpu_back_copy *);
-void ompgpu_stale_created(const struct ompgpu_entry *);
+                        const struct ompgpu_back *);
+void ompgpu_stale_created(const struct ompgpu_device *, struct ompgpu_entry *, unsigned flags);
 void ompgpu_stale_removed(const struct ompgpu_device *, const struct ompgpu_where *,
                           const struct ompgpu_entry *);
 void ompgpu_stale_missing(const struct ompgpu_device *, const struct ompgpu_where *,
                           const struct ompgpu_map *);
+/* Before and after a region; at the end of the program. */
+void ompgpu_stale_before(struct ompgpu_device *);
+void ompgpu_stale_after(struct ompgpu_device *);
+void ompgpu_stale_end(struct ompgpu_device *);
+bool ompgpu_stale_watches(const struct ompgpu_device *);
+/* With the table held: has only the device changed these bytes?  As of the last region's end. */
+bool ompgpu_stale_is_old(const struct ompgpu_device *, struct ompgpu_entry *, uintptr_t host,
+                         size_t size);
+/* reads.c: where mappings of the device are that it has changed. */
+void ompgpu_reads_watch(struct ompgpu_device *, uintptr_t begin, uintptr_t end);
 
 /* ------------------------------------------------------------------ geometry (geometry.c) */
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompgpu_function *,

@@ -342,6 +342,8 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     e->created = w->number;
     e->pointer = m->flags & OMPGPU_MAP_POINTER;
     ompgpu_watch_alloc(w->where, e, start);
+    if (ompgpu_watched())
+        ompgpu_stale_created(w->dev, e, m->flags);
     ompgpu_present_insert(w->dev, e);
     if ((w->task && fill_later(w, e)) || (w->dev->links && set_links(w, e))) {
         remove_entry(w, e);

@@ -188,8 +188,6 @@ void ompgpu_watch_alloc(const struct ompgpu_where *where, const struct ompgpu_en
     static const struct ompgpu_where nowhere;
     where = where ? where : &nowhere;
     struct ompgpu_where place = without_region(where);
-    if (watches(OMPGPU_WATCH_STALE))
-        ompgpu_stale_created(e);
     if (watches(OMPGPU_WATCH_PROFILE))
         ompgpu_profile_alloc(where, e->name, e->end - e->begin, start);
     if (watches(OMPGPU_WATCH_ALL))
@@ -226,6 +224,8 @@ static void list_mapped(const struct ompgpu_entry *e)
 
 void ompgpu_watch_end(void)
 {
+    for (int i = 0; i < ompgpu_ndevices && watches(OMPGPU_WATCH_STALE); i++)
+        ompgpu_stale_end(&ompgpu_devices[i]);
     for (int i = 0; i < ompgpu_ndevices && watches(OMPGPU_WATCH_ALL); i++)
         for (const struct ompgpu_entry *e = ompgpu_present_next(&ompgpu_devices[i], 0); e;
              e = ompgpu_present_next(&ompgpu_devices[i], e->end))

@@ -91,6 +91,7 @@ void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
     ompgpu_xfree(e->uses);
     ompgpu_xfree(e->attachments);
     ompgpu_xfree(e->sent);
+    ompgpu_xfree(e->had);
     ompgpu_xfree(e->shadow);
     STORE(&e->count, (e->count & ~(NEXT_LIFE - 1)) + NEXT_LIFE);
     STORE(&e->begin, 0);

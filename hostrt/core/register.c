@@ -259,6 +259,8 @@ static int add_variable(struct ompgpu_device *dev, const struct ompgpu_unit *uni
         return -1;
     e->owner = unit;
     e->name = v->name, e->file = unit->file;
+    if (ompgpu_watched())
+        ompgpu_stale_created(dev, e, OMPGPU_MAP_FROM);
     unsigned held = ompgpu_tables_lock(dev);
     struct ompgpu_entry *old = ompgpu_present_find(dev, e->begin, v->size);
     if (!old)

@@ -1,42 +1,74 @@
 /* stale.c - OMPGPU_CHECK=stale: data that gets lost between host and device, on the emulated
- * device.
+ * device, and values that one side reads after the other has changed them.
  *
- * Each side has its own copy of what is mapped, and a program may use both as it likes.  What is
- * reported loses a value for good, and is nobody's intention:
+ * Each side has its own copy of what is mapped, and a program may use both as it likes.  So a
+ * mapping remembers what both sides had when they last agreed (`sent`), or when the mapping was
+ * made without a copy to the device (`sent` of the host, `had` of the device).  From that it is
+ * known who has changed what, by value: what is written again as it was is no change.
  *
  *   - the copy back at the end of a mapping overwrites what the host has changed since the copy to
- *     the device with the very bytes that the device got then.  A mapping remembers those bytes;
- *     they are compared in words, so that two sides that change one value do not look like that.
+ *     the device with the very bytes that the device got then.  They are compared in words, so that
+ *     two sides that change one value do not look like that.
  *   - a construct is to copy an item back at its end, but something in it has removed the mapping.
- */
+ *   - a region reads what only the host has changed.  Before it is launched, such bytes are noted
+ * in the device's shadow, where checked code finds them (emu/check.c).
+ *   - the host reads what only a region has changed (reads.c).
+ *   - a mapping is there when the program ends.
+ *
+ * Pointers that are attached differ on both sides, and are left out. */
 #include <string.h>
 #include "hostrt/core/core.h"
 
 enum { WORD = 8 };
 
-static bool is_watched(const struct ompgpu_device *dev)
+bool ompgpu_stale_watches(const struct ompgpu_device *dev)
 {
-    return (ompgpu_settings.watch & OMPGPU_WATCH_STALE) && dev->plugin == &ompgpu_emu_plugin;
+    return (ompgpu_settings.watch & OMPGPU_WATCH_STALE) && dev->plugin == &ompgpu_emu_plugin &&
+           !ompgpu_unified();
 }
 
+static const char *had(const struct ompgpu_entry *e) { return e->had ? e->had : e->sent; }
+
+static void forget(struct ompgpu_entry *e)
+{
+    ompgpu_xfree(e->sent);
+    ompgpu_xfree(e->had);
+    e->sent = e->had = NULL;
+}
+
+/* ------------------------------------------------------------------ what both sides had */
 /* The device has got these bytes of the host.  What is not all of a mapping changes only what is
  * remembered already; later: nobody knows when they are read. */
 void ompgpu_stale_sent(const struct ompgpu_device *dev, struct ompgpu_entry *e, uintptr_t begin,
                        size_t size, bool later)
 {
-    size_t all = e->end - e->begin;
-    if (!is_watched(dev))
+    size_t all = e->end - e->begin, at = begin - e->begin;
+    if (!ompgpu_stale_watches(dev))
         return;
-    if (!e->sent && size == all)
+    if (later || (size == all && e->had))
+        forget(e);
+    if (!later && !e->sent && size == all)
         e->sent = ompgpu_xalloc(all);
-    if (e->sent && later) {
-        ompgpu_xfree(e->sent);
-        e->sent = NULL;
-    }
     if (e->sent)
-        memcpy(e->sent + (begin - e->begin), (const void *)begin, size);
+        memcpy(e->sent + at, (const void *)begin, size);
+    if (e->had)
+        memcpy(e->had + at, (const void *)begin, size);
 }
 
+/* Nothing is copied to the device: what the host has, and what the device's memory has. */
+static void note_both(struct ompgpu_entry *e)
+{
+    size_t all = e->end - e->begin;
+    e->sent = ompgpu_xalloc(all), e->had = ompgpu_xalloc(all);
+    if (!e->sent || !e->had) {
+        forget(e);
+        return;
+    }
+    memcpy(e->sent, (const void *)e->begin, all);
+    memcpy(e->had, (const void *)e->device, all);
+}
+
+/* ------------------------------------------------------------------ lost at the end */
 /* The first word that only the host has changed; size: none. */
 static size_t find_lost(const char *host, const char *device, const char *sent, size_t size)
 {
@@ -48,24 +80,68 @@ static size_t find_lost(const char *host, const char *device, const char *sent, 
     return size;
 }
 
-void ompgpu_stale_fetch(const struct ompgpu_device *dev, const struct ompgpu_where *where,
-                        const struct ompgpu_back_copy *c)
+struct pieces { /* of an entry, between attached pointers */
+    const struct ompgpu_device *dev;
+    struct ompgpu_entry *e;
+    bool found;
+    uintptr_t at; /* on the host */
+};
+
+static size_t offset_of(const struct pieces *p, const char *host)
+{
+    return (uintptr_t)host - p->e->begin;
+}
+
+static int find_lost_in(void *pieces, char *host, const char *device, size_t size)
+{
+    struct pieces *p = pieces;
+    size_t at = find_lost(host, device, p->e->sent + offset_of(p, host), size);
+    p->found = at < size;
+    p->at = (uintptr_t)host + at;
+    return p->found;
+}
+
+static void for_pieces(struct pieces *p, uintptr_t begin, size_t size,
+                       int (*what)(void *, char *, const char *, size_t))
+{
+    const struct ompgpu_back_copy c = { .entry = p->e, .begin = begin, .size = size };
+    ompgpu_back_pieces(&c, (const char *)p->e->device + (begin - p->e->begin), what, p);
+}
+
+static void note_fetched(const struct ompgpu_back_copy *c)
 {
     const struct ompgpu_entry *e = c->entry;
-    size_t from = c->begin - e->begin, at = c->size;
-    if (!is_watched(dev) || !e->sent)
-        return;
-    if (!ompgpu_refs(e) && !e->holds)
-        at = find_lost((const char *)c->begin, (const char *)e->device + from, e->sent + from,
-                       c->size);
-    memcpy(e->sent + from, (const char *)e->device + from, c->size);
-    if (at < c->size)
+    size_t from = c->begin - e->begin;
+    if (e->sent)
+        memcpy(e->sent + from, (const char *)e->device + from, c->size);
+    if (e->had)
+        memcpy(e->had + from, (const char *)e->device + from, c->size);
+}
+
+static void check_fetched(const struct ompgpu_device *dev, const struct ompgpu_where *where,
+                          const struct ompgpu_back_copy *c)
+{
+    struct ompgpu_entry *e = c->entry;
+    struct pieces p = { dev, e, false, 0 };
+    if (e->sent && !e->had && !ompgpu_refs(e) && !e->holds)
+        for_pieces(&p, c->begin, c->size, find_lost_in);
+    if (p.found)
         ompgpu_check_report(OMPGPU_CHECK_STALE, where,
                             "'%s': the host has changed byte %zu since the copy to the device "
                             "(%s:%u), and the copy back undoes that; 'target update to(…)' after "
                             "the change",
-                            c->map->name ? c->map->name : "?", at, e->file ? e->file : "?",
-                            e->line);
+                            c->map->name ? c->map->name : "?", (size_t)(p.at - c->begin),
+                            e->file ? e->file : "?", e->line);
+}
+
+/* Several of them may be of the same bytes. */
+void ompgpu_stale_fetch(const struct ompgpu_device *dev, const struct ompgpu_where *where,
+                        const struct ompgpu_back *b)
+{
+    for (unsigned i = 0; i < b->n && ompgpu_stale_watches(dev); i++)
+        check_fetched(dev, where, &b->copies[i]);
+    for (unsigned i = 0; i < b->n && ompgpu_stale_watches(dev); i++)
+        note_fetched(&b->copies[i]);
 }
 
 /* ------------------------------------------------------------------ removed too early */
@@ -84,13 +160,17 @@ void ompgpu_stale_removed(const struct ompgpu_device *dev, const struct ompgpu_w
                           const struct ompgpu_entry *e)
 {
     static unsigned next;
-    if (is_watched(dev) && e->sent && !e->nattachments &&
+    if (ompgpu_stale_watches(dev) && e->sent && !e->had && !e->nattachments &&
         memcmp((const void *)e->device, e->sent, e->end - e->begin) != 0)
         lost[next++ % LOST] = (struct lost){ dev, e->begin, e->end, where->file, where->line };
 }
 
-void ompgpu_stale_created(const struct ompgpu_entry *e)
+void ompgpu_stale_created(const struct ompgpu_device *dev, struct ompgpu_entry *e, unsigned flags)
 {
+    if (!ompgpu_stale_watches(dev))
+        return;
+    if ((flags & (OMPGPU_MAP_TO | OMPGPU_MAP_FROM)) == OMPGPU_MAP_FROM)
+        note_both(e);
     for (struct lost *l = lost; l < lost + LOST; l++)
         if (l->dev && e->begin < l->end && e->end > l->begin)
             l->dev = NULL;
@@ -109,4 +189,100 @@ void ompgpu_stale_missing(const struct ompgpu_device *dev, const struct ompgpu_w
                                 "lost",
                                 m->name ? m->name : "?", l->file ? l->file : "?", l->line);
         }
+}
+
+/* ------------------------------------------------------------------ around a region */
+static struct ompgpu_entry *next_watched(struct ompgpu_device *dev, uintptr_t after)
+{
+    struct ompgpu_entry *e = ompgpu_present_next(dev, after);
+    while (e && (!e->sent || e->lost))
+        e = ompgpu_present_next(dev, e->end);
+    return e;
+}
+
+/* Runs of bytes that only the host has changed. */
+static int mark_piece(void *pieces, char *host, const char *device, size_t size)
+{
+    struct pieces *p = pieces;
+    const char *sent = p->e->sent + offset_of(p, host), *before = had(p->e) + offset_of(p, host);
+    for (size_t at = 0, end; at < size; at = end + 1) {
+        for (end = at; end < size && host[end] != sent[end] && device[end] == before[end];)
+            end++;
+        if (end > at)
+            p->dev->plugin->outdate(p->dev->ordinal, (void *)(device + at), end - at, true);
+        p->found |= end > at;
+    }
+    return 0;
+}
+
+static void mark_outdated(struct ompgpu_device *dev, struct ompgpu_entry *e)
+{
+    struct pieces p = { dev, e, false, 0 };
+    size_t all = e->end - e->begin;
+    if (e->outdated)
+        dev->plugin->outdate(dev->ordinal, (void *)e->device, all, false);
+    if (memcmp((const void *)e->begin, e->sent, all) != 0)
+        for_pieces(&p, e->begin, all, mark_piece);
+    e->outdated = p.found;
+}
+
+void ompgpu_stale_before(struct ompgpu_device *dev)
+{
+    if (!ompgpu_stale_watches(dev))
+        return;
+    unsigned held = ompgpu_tables_lock(dev);
+    for (struct ompgpu_entry *e = next_watched(dev, 0); e; e = next_watched(dev, e->end))
+        mark_outdated(dev, e);
+    ompgpu_tables_unlock(dev, held);
+}
+
+void ompgpu_stale_after(struct ompgpu_device *dev)
+{
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    if (!ompgpu_stale_watches(dev))
+        return;
+    unsigned held = ompgpu_tables_lock(dev);
+    for (struct ompgpu_entry *e = next_watched(dev, 0); e; e = next_watched(dev, e->end)) {
+        e->newer = memcmp((const void *)e->device, had(e), e->end - e->begin) != 0;
+        begin = e->newer && e->begin < begin ? e->begin : begin;
+        end = e->newer && e->end > end ? e->end : end;
+    }
+    ompgpu_reads_watch(dev, begin, end);
+    ompgpu_tables_unlock(dev, held);
+}
+
+/* Has only the device changed these bytes, which the host reads? */
+static int compare_piece(void *pieces, char *host, const char *device, size_t size)
+{
+    struct pieces *p = pieces;
+    const char *sent = p->e->sent + offset_of(p, host), *before = had(p->e) + offset_of(p, host);
+    p->found |= memcmp(host, sent, size) == 0 && memcmp(device, before, size) != 0 &&
+                memcmp(device, host, size) != 0;
+    return 0;
+}
+
+bool ompgpu_stale_is_old(const struct ompgpu_device *dev, struct ompgpu_entry *e, uintptr_t host,
+                         size_t size)
+{
+    struct pieces p = { dev, e, false, 0 };
+    if (e->sent && e->newer && host >= e->begin && size <= e->end - host)
+        for_pieces(&p, host, size, compare_piece);
+    return p.found;
+}
+
+/* ------------------------------------------------------------------ at the end of the program */
+void ompgpu_stale_end(struct ompgpu_device *dev)
+{
+    for (struct ompgpu_entry *e = ompgpu_present_next(dev, 0); e && ompgpu_stale_watches(dev);
+         e = ompgpu_present_next(dev, e->end)) {
+        const struct ompgpu_where where = { .file = e->file, .line = e->line };
+        bool newer = e->sent && !e->nattachments &&
+                     memcmp((const void *)e->device, had(e), e->end - e->begin) != 0;
+        if (ompgpu_refs(e) != OMPGPU_REFS_INFINITE && !e->pointer)
+            ompgpu_check_report(OMPGPU_CHECK_STALE, &where,
+                                "'%s' is mapped still when the program ends: 'target exit data "
+                                "map(%s: …)'%s",
+                                e->name ? e->name : "?", newer ? "from" : "release",
+                                newer ? "; what the device has changed of it is lost" : "");
+    }
 }

@@ -271,6 +271,8 @@ static int run_region(struct running *r, struct ompgpu_region *region,
     if (prepare_launch(r, region, params, nparams, launch, &g, &env, &reduce))
         return -1;
     double start = ompgpu_watch_clock();
+    if (ompgpu_watched())
+        ompgpu_stale_before(r->dev);
     int bad =
         r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->arguments);
     r->launched = !bad;
@@ -279,6 +281,7 @@ static int run_region(struct running *r, struct ompgpu_region *region,
     if (ompgpu_watched() && !bad) {
         ompgpu_watch_launch(&r->where, r->dev, r->function, g, start, false);
         ompgpu_watch_reduction(&r->where, r->dev, r->function, g, g.teams * reduce);
+        ompgpu_stale_after(r->dev);
     }
     return bad;
 }

@@ -123,6 +123,16 @@ static void report_uninit(const void *p, size_t size, struct ompgpu_emu_site *s)
                             size, p, context_of(p).s);
 }
 
+static void report_outdated(const void *p, size_t size, struct ompgpu_emu_site *s)
+{
+    struct ompgpu_where where = where_of(s);
+    if (is_first(s, OMPGPU_CHECK_STALE))
+        ompgpu_check_report(OMPGPU_CHECK_STALE, &where,
+                            "read of %zu bytes at %p, which the host has changed since they were "
+                            "copied to the device; 'target update to(…)' after the change%s",
+                            size, p, context_of(p).s);
+}
+
 /* The worst that is known of the bytes; *same: all of them are. */
 static enum emu_shadow worst_of(const unsigned char *shadow, size_t size, bool *same)
 {
@@ -164,6 +174,8 @@ void ompgpu_emu_check(void *p, size_t size, struct ompgpu_emu_site *s)
         report_address(p, size, worst, s);
     else if (is_misaligned(p, s) && !trusted)
         report_misaligned(p, size, s);
+    if (worst == EMU_OUTDATED && s->flags & OMPGPU_EMU_READS)
+        report_outdated(p, size, s);
     /* where only some are, the others are the bytes between a struct's members */
     if (worst == EMU_UNDEFINED && same && s->flags & OMPGPU_EMU_READS)
         report_uninit(p, size, s);
@@ -184,6 +196,8 @@ void ompgpu_emu_check_copy(void *to, const void *from, size_t size, struct ompgp
                                 : EMU_DEFINED;
     if (worst > EMU_UNDEFINED && !(s->flags & OMPGPU_EMU_TRUSTED))
         report_address(from, size, worst, s);
+    if (worst == EMU_OUTDATED)
+        report_outdated(from, size, s);
     ompgpu_emu_check(to, size, s);
     if (worst <= EMU_UNDEFINED && ompgpu_emu_keeps_shadow(to) &&
         worst_of(ompgpu_emu_shadow_of(to), size, &same) <= EMU_UNDEFINED)

@@ -129,7 +129,13 @@ int ompgpu_emu_memory_check(struct emu_memory *, const void *address, size_t siz
 
 /* ------------------------------------------------------------------ shadow (emu/shadow.c) */
 /* Values of shadow bytes; 0: the byte has a value, or is not ours to judge. */
-enum emu_shadow { EMU_DEFINED, EMU_UNDEFINED, EMU_GUARD, EMU_FREED };
+enum emu_shadow {
+    EMU_DEFINED,
+    EMU_OUTDATED, /* the host has changed what was copied there */
+    EMU_UNDEFINED,
+    EMU_GUARD = 4,
+    EMU_FREED = 8
+};
 enum { EMU_GUARD_BYTES = 64 };
 /* From now on there is a shadow; until then, the calls below do nothing.  False: there is no room
  * for it. */
@@ -137,6 +143,7 @@ bool ompgpu_emu_shadow_start(void);
 bool ompgpu_emu_shadowed(void);
 void ompgpu_emu_shadow_set(void *, size_t, enum emu_shadow);
 void ompgpu_emu_shadow_define(void *, size_t);               /* what was undefined */
+void ompgpu_emu_shadow_outdate(void *, size_t, bool is);     /* what has a value */
 void ompgpu_emu_shadow_copy(void *to, const void *, size_t); /* what the bytes are */
 void ompgpu_emu_shadow_drop(void *, size_t);                 /* the memory is no longer there */
 /* Of memory with a shadow: how many bytes may be used and have a value, until one does not. */
@@ -255,11 +262,7 @@ bool ompgpu_emu_image_has_code(const struct emu_module *, const void *);
 int ompgpu_emu_image_variable(struct emu_module *, const char *name, void **address, size_t *size);
 
 /* ------------------------------------------------------------------ lines (emu/lines.c) */
-struct emu_line {
-    char file[160];
-    unsigned line;
-};
-bool ompgpu_emu_line_of(const struct emu_module *, const void *pc, struct emu_line *);
+bool ompgpu_emu_line_of(const struct emu_module *, const void *pc, struct ompgpu_line *);
 
 /* ------------------------------------------------------------------ launches (emu/pool.c) */
 struct emu_launch {

@@ -184,7 +184,7 @@ static const char *base_name(const char *path)
 static void describe_place(const struct emu_fault *f, const struct emu_launch *l, char *text,
                            size_t size)
 {
-    struct emu_line at;
+    struct ompgpu_line at;
     Dl_info info;
     *text = '\0';
     if (f->line_pc && ompgpu_emu_line_of(l->module, f->line_pc, &at)) {

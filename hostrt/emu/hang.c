@@ -41,7 +41,7 @@ void ompgpu_emu_hang_end(struct emu_worker *w)
 static void describe_place(const struct emu_worker *w, const char *sp, char *text, size_t size)
 {
     const struct emu_fiber *f = w->current->fiber;
-    struct emu_line at;
+    struct ompgpu_line at;
     *text = 0;
     for (; sp >= f->stack && sp + sizeof(void *) <= f->stack + f->size; sp += sizeof(void *)) {
         char *called_from = *(char *const *)sp;

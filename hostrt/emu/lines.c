@@ -4,9 +4,15 @@
  * without.  They are read from the image's file when something has gone wrong, and not before.  A
  * table is a program for a small machine whose rows, in ascending order, say from which address on
  * which line holds.  All reads are checked: a table that is cut off gives no line. */
+#include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "hostrt/emu/emu.h"
 
 struct reader {
@@ -205,10 +211,18 @@ static bool read_table(struct reader *r, struct table *t)
 }
 
 /* ------------------------------------------------------------------ its program */
-enum { COPY = 1, ADVANCE_PC, ADVANCE_LINE, SET_FILE, CONST_ADD_PC = 8, FIXED_ADVANCE_PC };
+enum {
+    COPY = 1,
+    ADVANCE_PC,
+    ADVANCE_LINE,
+    SET_FILE,
+    SET_COLUMN,
+    CONST_ADD_PC = 8,
+    FIXED_ADVANCE_PC
+};
 enum { END_SEQUENCE = 1, SET_ADDRESS };
 struct row {
-    uint64_t address, file;
+    uint64_t address, file, column;
     int64_t line;
     bool end; /* of a sequence: nothing holds from here on */
 };
@@ -247,6 +261,7 @@ static bool run_opcode(const struct table *t, struct reader *r, struct row *row)
     case ADVANCE_PC: row->address += read_leb(r, false) * t->instruction; return false;
     case ADVANCE_LINE: row->line += (int64_t)read_leb(r, true); return false;
     case SET_FILE: row->file = read_leb(r, false); return false;
+    case SET_COLUMN: row->column = read_leb(r, false); return false;
     case CONST_ADD_PC:
         row->address += (255 - t->opcode_base) / t->line_range * t->instruction;
         return false;
@@ -280,7 +295,7 @@ static bool find_row(const struct table *t, uint64_t address, struct row *found)
     return false;
 }
 
-bool ompgpu_emu_line_of(const struct emu_module *m, const void *pc, struct emu_line *line)
+bool ompgpu_emu_line_of(const struct emu_module *m, const void *pc, struct ompgpu_line *line)
 {
     struct sections s = find_sections((struct bytes){ m->file, m->file_size });
     struct reader all = { s.line.data, s.line.data + s.line.size };
@@ -290,8 +305,35 @@ bool ompgpu_emu_line_of(const struct emu_module *m, const void *pc, struct emu_l
         if (!read_table(&all, &t) || !find_row(&t, (uint64_t)pc - m->base, &row) || row.line <= 0)
             continue;
         snprintf(line->file, sizeof line->file, "%s", file_name(&t, row.file));
-        line->line = (unsigned)row.line;
+        line->line = (unsigned)row.line, line->column = (unsigned)row.column;
         return true;
     }
     return false;
+}
+
+/* ------------------------------------------------------------------ of the host program */
+static struct bytes map_file(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *p = MAP_FAILED;
+    if (fd >= 0 && fstat(fd, &st) == 0 && (size_t)st.st_size >= sizeof(Elf64_Ehdr))
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    return (struct bytes){ p == MAP_FAILED ? NULL : p, p == MAP_FAILED ? 0 : (size_t)st.st_size };
+}
+
+bool ompgpu_host_line(const void *pc, struct ompgpu_line *line)
+{
+    Dl_info info;
+    struct link_map *map;
+    if (!dladdr1(pc, &info, (void **)&map, RTLD_DL_LINKMAP))
+        return false;
+    struct bytes file = map_file(*map->l_name ? map->l_name : "/proc/self/exe");
+    struct emu_module m = { .file = file.data, .file_size = file.size, .base = map->l_addr };
+    bool found = file.data && ompgpu_emu_line_of(&m, pc, line);
+    if (file.data)
+        munmap((void *)file.data, file.size);
+    return found;
 }

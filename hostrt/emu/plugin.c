@@ -141,7 +141,7 @@ static int emu_num_devices(void) { return (int)ompgpu_emu_settings()->devices; }
 static bool is_checking(void)
 {
     return ompgpu_checks(OMPGPU_CHECK_ADDRESS) || ompgpu_checks(OMPGPU_CHECK_UNINIT) ||
-           ompgpu_checks(OMPGPU_CHECK_RACE);
+           ompgpu_checks(OMPGPU_CHECK_RACE) || ompgpu_checks(OMPGPU_CHECK_STALE);
 }
 
 static int emu_open(int ordinal, struct ompgpu_device_info *info)
@@ -256,6 +256,12 @@ static void emu_trust(int ordinal, void *address, size_t size)
 {
     ompgpu_emu_memory_trust(&memory[ordinal], address);
     ompgpu_emu_shadow_define(address, size);
+}
+
+static void emu_outdate(int ordinal, void *address, size_t size, bool is)
+{
+    (void)ordinal;
+    ompgpu_emu_shadow_outdate(address, size, is);
 }
 
 static int emu_free(int ordinal, void *address)
@@ -496,5 +502,6 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .fork = emu_fork,
     .counts = emu_counts,
     .trust = emu_trust,
+    .outdate = emu_outdate,
     .fault = ompgpu_emu_fault,
 };

@@ -77,14 +77,14 @@ void ompgpu_emu_shadow_set(void *p, size_t size, enum emu_shadow state)
 static void define_bytes(unsigned char *s, size_t size)
 {
     for (size_t i = 0; i < size; i++)
-        s[i] = s[i] == EMU_UNDEFINED ? EMU_DEFINED : s[i];
+        s[i] = s[i] <= EMU_UNDEFINED ? EMU_DEFINED : s[i];
 }
 
 static bool has_guard(const unsigned char *s, size_t size)
 {
     unsigned char any = 0;
     for (size_t i = 0; i < size; i++)
-        any |= s[i] & (unsigned char)~EMU_UNDEFINED;
+        any |= s[i] & (EMU_GUARD | EMU_FREED);
     return any != 0;
 }
 
@@ -105,6 +105,16 @@ void ompgpu_emu_shadow_define(void *p, size_t size)
         define_bytes(s, size);
 }
 
+void ompgpu_emu_shadow_outdate(void *p, size_t size, bool is)
+{
+    if (!ompgpu_emu_shadowed() || !ompgpu_emu_keeps_shadow(p))
+        return;
+    unsigned char *s = writable_shadow(p), from = is ? EMU_DEFINED : EMU_OUTDATED;
+    for (size_t i = 0; i < size; i++)
+        s[i] = s[i] == from ? EMU_OUTDATED - from : s[i];
+    atomic_fetch_add(&changes, 1);
+}
+
 void ompgpu_emu_shadow_copy(void *to, const void *from, size_t size)
 {
     if (!ompgpu_emu_shadowed() || !ompgpu_emu_keeps_shadow(to))
@@ -114,6 +124,7 @@ void ompgpu_emu_shadow_copy(void *to, const void *from, size_t size)
         return;
     }
     memmove(writable_shadow(to), ompgpu_emu_shadow_of(from), size);
+    ompgpu_emu_shadow_outdate(to, size, false);
     if (ompgpu_emu_shadow_defined(to, size) < size)
         atomic_fetch_add(&changes, 1);
 }

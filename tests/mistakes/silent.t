@@ -11,7 +11,7 @@ in_orders() {
 found=0
 for src in "$SAMPLES"/*.c; do
     name=$(basename "$src" .c)
-    check "$name: -Wall" quiet "$CC" -Wall -O2 -fompgpu-check --gpu-arch=emu "$src" -o prog -lm
+    check "$name: -Wall" quiet "$CC" -Wall -O2 -g -fompgpu-check-host --gpu-arch=emu "$src" -o prog -lm
     check "... OMPGPU_CHECK" in_orders
     found=$((found + 1))
 done

@@ -4,6 +4,17 @@
 #include <string.h>
 enum { N = 100 };
 static int mended, a[N], b[N];
+#pragma omp begin declare target
+static int shared = 1;
+#pragma omp end declare target
+struct row {
+    int n, *cells;
+};
+__attribute__((noinline)) static int use(int value)
+{
+    static volatile int sum;
+    return sum += value;
+}
 
 static void host_change(void)
 {
@@ -26,7 +37,7 @@ static void host_change_unstructured(void)
 #pragma omp target update to(a[0:10])
     }
 #pragma omp target map(tofrom: b)
-    b[0] = a[5];
+    b[0] = a[6];
 #pragma omp target exit data map(from: a[0:N]) /* host_change_unstructured */
 }
 static void deleted_inside(void)
@@ -40,6 +51,79 @@ static void deleted_inside(void)
         } else {
 #pragma omp target exit data map(delete: a)
         }
+    }
+}
+static void device_reads_old(void)
+{
+#pragma omp target data map(to: a) map(tofrom: b)
+    {
+        a[3] = 4;
+        if (mended) {
+#pragma omp target update to(a[2:2])
+        }
+#pragma omp target
+        for (int i = 0; i < 5; i++)
+            b[i] += a[i]; /* device_reads_old */
+    }
+}
+static void device_copies_old(void)
+{
+    struct two {
+        long x, y, z, w;
+    } from = { 1, 2, 3, 4 }, to = { 0 };
+#pragma omp target data map(to: from) map(tofrom: to)
+    {
+        from.z = 5;
+        if (mended) {
+#pragma omp target update to(from)
+        }
+#pragma omp target
+        to = from; /* device_copies_old */
+    }
+    use((int)to.x);
+}
+static void host_reads_old(void)
+{
+#pragma omp target data map(tofrom: a)
+    {
+#pragma omp target
+        a[7]++;
+        use(a[6]);
+        if (mended) {
+#pragma omp target update from(a[7:1])
+        }
+        use(a[7]); /* host_reads_old */
+    }
+}
+static void host_reads_before_from(void)
+{
+#pragma omp target data map(from: b)
+    {
+#pragma omp target
+        for (int i = 0; i < N; i++)
+            b[i] = i + 1;
+        if (mended) {
+#pragma omp target update from(b)
+        }
+        use(b[N - 1]); /* host_reads_before_from */
+    }
+}
+static void host_reads_variable(void)
+{
+#pragma omp target
+    shared++;
+    if (mended) {
+#pragma omp target update from(shared)
+    }
+    use(shared); /* host_reads_variable */
+}
+static void mapped_still(void)
+{
+#pragma omp target enter data map(to: a) /* mapped_still */
+#pragma omp target
+    a[1] = 2;
+    if (mended) {
+#pragma omp target exit data map(from: a)
     }
 }
 static void freed_twice(void)
@@ -72,12 +156,49 @@ static void both_sides(void)
         memset(copy, 1, sizeof copy);
 #pragma omp target
         for (int i = 0; i < N; i++)
-            b[i] = copy[i] = a[i] + i;
+            b[i] = copy[i] = i;
     }
 #pragma omp target enter data map(to: b)
     b[3]++;
 #pragma omp target update from(b) /* the device's copy was kept to be restored */
 #pragma omp target exit data map(release: b)
+}
+/* The value is the same, it is the host's own, or on its way; pointers differ on both sides. */
+static void both_know(void)
+{
+    struct row r = { 4, a };
+#pragma omp target data map(to: a) map(from: b)
+    {
+        a[3] = a[3] + 0;
+        a[4] = 9;
+#pragma omp target
+        for (int i = 0; i < N; i++)
+            b[i] = i == 4 ? (a[4] = 3) : a[i], a[i] = a[i];
+        use(a[3] + a[4]);
+        a[5] = 1, a[5] = 0;
+#pragma omp target
+        b[5] = a[5];
+        memset(b, 1, sizeof b);
+        use(b[6]);
+    }
+#pragma omp target data map(tofrom: r, r.cells[0:4])
+    {
+#pragma omp target
+        r.n += r.cells[0];
+#pragma omp target update from(r)
+        use(r.n + (r.cells != NULL) + r.cells[1]);
+#pragma omp target update to(r)
+#pragma omp target
+        r.n = r.cells[1];
+    }
+}
+/* Items of one construct that overlap. */
+static void twice(void)
+{
+    int *p = a;
+#pragma omp target map(tofrom: a) map(tofrom: p[3:5])
+    a[4] = 5, p[3] = 6;
+    use(a[4]);
 }
 int main(int n, char **args)
 {
@@ -88,6 +209,14 @@ int main(int n, char **args)
                 { "host_change_unstructured", host_change_unstructured },
                 { "deleted_inside", deleted_inside },
                 { "freed_twice", freed_twice },
+                { "device_reads_old", device_reads_old },
+                { "device_copies_old", device_copies_old },
+                { "host_reads_old", host_reads_old },
+                { "host_reads_before_from", host_reads_before_from },
+                { "host_reads_variable", host_reads_variable },
+                { "mapped_still", mapped_still },
+                { "both_know", both_know },
+                { "twice", twice },
                 { "deleted_unchanged", deleted_unchanged },
                 { "both_sides", both_sides } };
     mended = n > 2;
