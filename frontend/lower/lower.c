@@ -14,11 +14,6 @@ static bool always(struct fe *fe, const struct fe_pragma *p)
     return true;
 }
 
-static bool is_for_device(struct fe *fe, const struct fe_pragma *p)
-{
-    return !fe_is_system(fe, p->extent.begin) && fe_variants_match(fe, p, true);
-}
-
 /* num_teams(lower: upper) */
 static bool has_bounds(struct fe *fe, const struct fe_pragma *p)
 {
@@ -50,7 +45,10 @@ static const struct row {
     bool (*wanted)(struct fe *, const struct fe_pragma *);
     void (*lower)(struct lowering *, struct fe_pragma *);
 } rows[] = {
-    { OMPDIR_BEGIN_DECLARE_VARIANT, OMPC_COUNT, false, is_for_device, lower_variant_block },
+    { OMPDIR_BEGIN_DECLARE_VARIANT, OMPC_COUNT, false, lower_is_inner_variant_block,
+      lower_inner_variant_block },
+    { OMPDIR_BEGIN_DECLARE_VARIANT, OMPC_COUNT, false, lower_is_variant_block,
+      lower_variant_block },
     { OMPDIR_BEGIN_METADIRECTIVE, OMPC_COUNT, false, always, lower_metadirective_block },
     { OMPDIR_TASKGRAPH, OMPC_COUNT, false, always, lower_taskgraph },
     { OMPDIR_DECLARE_REDUCTION, OMPC_COMBINER, false, always, lower_combiner },

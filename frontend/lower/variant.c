@@ -7,8 +7,10 @@
  *     int f(int x) {…}                      #pragma omp declare variant(f_1) match(M)
  *     end declare variant                   int f(int x);
  *
- * Blocks that only the host may use are left to clang. */
+ * Blocks that only the host may use are left to clang.  A block inside of another one becomes one
+ * beside it first, which has the selectors of both (6.0, section 9.6.5). */
 #include "frontend/lower/lower.h"
+#include <string.h>
 
 struct definition { /* of a function */
     struct omp_extent head, name;
@@ -75,12 +77,161 @@ static bool find_definition(const struct fe *fe, unsigned from, unsigned to, str
     return false;
 }
 
+/* ------------------------------------------------------------------ blocks */
+/* What a directive adds to the number of blocks that are open. */
+static int change_of_depth(const struct fe_pragma *p)
+{
+    return p->c->directive == OMPDIR_BEGIN_DECLARE_VARIANT ? 1
+           : p->c->directive == OMPDIR_END_DECLARE_VARIANT ? -1
+                                                           : 0;
+}
+
 static const struct fe_pragma *end_of_block(const struct fe *fe, const struct fe_pragma *p)
 {
-    while (p < fe->pragmas.at + fe->pragmas.n && p->c->directive != OMPDIR_END_DECLARE_VARIANT)
-        p++;
-    return p < fe->pragmas.at + fe->pragmas.n ? p : NULL;
+    int depth = 0;
+    for (; p < fe->pragmas.at + fe->pragmas.n; p++) {
+        depth += change_of_depth(p);
+        if (depth == 0)
+            return p;
+    }
+    return NULL;
 }
+
+/* How many blocks are open where this one begins; *outermost: the first of them. */
+static int depth_of_block(const struct fe *fe, const struct fe_pragma *p,
+                          const struct fe_pragma **outermost)
+{
+    int depth = 0;
+    for (const struct fe_pragma *q = fe->pragmas.at; q < p; q++) {
+        depth += change_of_depth(q);
+        if (depth == 1 && change_of_depth(q) == 1)
+            *outermost = q;
+        if (depth < 0)
+            depth = 0;
+    }
+    return depth;
+}
+
+/* What is deeper inside waits for the block around it. */
+bool lower_is_inner_variant_block(struct fe *fe, const struct fe_pragma *p)
+{
+    const struct fe_pragma *outer;
+    return !fe_is_system(fe, p->extent.begin) && depth_of_block(fe, p, &outer) == 1 &&
+           end_of_block(fe, p);
+}
+
+bool lower_is_variant_block(struct fe *fe, const struct fe_pragma *p)
+{
+    const struct fe_pragma *next = p + 1, *outer, *last = fe->pragmas.at + fe->pragmas.n;
+    while (next < last && !change_of_depth(next))
+        next++;
+    bool holds_another = next < last && change_of_depth(next) > 0 && end_of_block(fe, p);
+    return !fe_is_system(fe, p->extent.begin) && !holds_another &&
+           depth_of_block(fe, p, &outer) == 0 && fe_variants_match(fe, p, true);
+}
+
+/* ------------------------------------------------------------------ selectors of two blocks */
+/* Are two traits the same?  vendor(llvm) is vendor("llvm"). */
+static bool is_same_trait(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, "\" ");
+        b += strspn(b, "\" ");
+        if (*a != *b || !*a)
+            return *a == *b;
+    }
+}
+
+/* The set that begins at token k of match(), up to `end`: device={…}; where its traits are. */
+static struct lower_argument read_set(const struct fe *fe, const struct fe_pragma *p, unsigned k,
+                                      unsigned end)
+{
+    return (struct lower_argument){ k, k + 3 < end ? k + 3 : end,
+                                    k + 2 < end ? fe_closing(fe, p, k + 2) : end };
+}
+
+static bool has_trait(struct fe *fe, const struct fe_pragma *p, const struct lower_argument *set,
+                      const char *trait)
+{
+    for (unsigned k = set->begin, next; k < set->end; k = next + 1) {
+        next = fe_find_top(fe, p, k, set->end, ",");
+        if (is_same_trait(lower_tokens(fe, p, k, next), trait))
+            return true;
+    }
+    return false;
+}
+
+/* The set of that name. */
+static bool find_set(struct fe *fe, const struct fe_pragma *p, const char *name,
+                     struct lower_argument *set)
+{
+    struct lower_argument match;
+    if (!lower_find(fe, p, OMPC_MATCH, p->clauses_at, &match))
+        return false;
+    for (unsigned k = match.begin; k < match.end; k = fe_find_top(fe, p, k, match.end, ",") + 1) {
+        *set = read_set(fe, p, k, match.end);
+        if (!strcmp(lower_tokens(fe, p, k, k + 1), name))
+            return true;
+    }
+    return false;
+}
+
+/* The traits of a set of the outer block that the inner one has not. */
+static const char *more_traits(struct fe *fe, const struct fe_pragma *outer,
+                               const struct lower_argument *from, const struct fe_pragma *inner,
+                               const struct lower_argument *has)
+{
+    const char *more = "";
+    for (unsigned k = from->begin, next; k < from->end; k = next + 1) {
+        next = fe_find_top(fe, outer, k, from->end, ",");
+        const char *trait = lower_tokens(fe, outer, k, next);
+        if (!has_trait(fe, inner, has, trait))
+            more = arena_printf(fe->a, "%s, %s", more, trait);
+    }
+    return more;
+}
+
+/* The sets of `first`, with what `second` adds to them; or only those that `second` has not. */
+static const char *list_sets(struct fe *fe, const struct fe_pragma *first,
+                             const struct fe_pragma *second, bool rest)
+{
+    const char *list = "";
+    struct lower_argument match, other;
+    if (!lower_find(fe, first, OMPC_MATCH, first->clauses_at, &match))
+        return list;
+    for (unsigned k = match.begin, next; k < match.end; k = next + 1) {
+        next = fe_find_top(fe, first, k, match.end, ",");
+        struct lower_argument set = read_set(fe, first, k, match.end);
+        const char *name = lower_tokens(fe, first, k, k + 1);
+        bool both = find_set(fe, second, name, &other);
+        if (rest && both)
+            continue;
+        list = arena_printf(fe->a, "%s%s%s={%s%s}", list, *list ? ", " : "", name,
+                            lower_tokens(fe, first, set.begin, set.end),
+                            both ? more_traits(fe, second, &other, first, &set) : "");
+    }
+    return list;
+}
+
+void lower_inner_variant_block(struct lowering *l, struct fe_pragma *p)
+{
+    static const char end_line[] = "omp end declare variant";
+    struct fe *fe = l->fe;
+    const struct fe_pragma *outer, *end = end_of_block(fe, p);
+    depth_of_block(fe, p, &outer);
+    const char *own = list_sets(fe, p, outer, false), *rest = list_sets(fe, outer, p, true);
+    const char *begin = arena_printf(fe->a, "omp begin declare variant match(%s%s%s)", own,
+                                     *own && *rest ? ", " : "", rest);
+    const char *again = arena_printf(fe->a, "omp %s", lower_tokens(fe, outer, 0, outer->ntokens));
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                arena_printf(fe->a, "%s%s", lower_line(fe, end_line, p->extent.begin),
+                             lower_line(fe, begin, p->extent.end)));
+    fe_add_edit(fe, &l->edits, end->extent.begin, end->extent.end - end->extent.begin,
+                arena_printf(fe->a, "%s%s", lower_line(fe, end_line, end->extent.begin),
+                             lower_line(fe, again, end->extent.end)));
+}
+
+/* ------------------------------------------------------------------ functions of a block */
 
 static void add_variant(struct lowering *l, const struct fe_pragma *p, const struct definition *d)
 {

@@ -134,10 +134,47 @@ int begun(void)
 #pragma omp end declare variant
 int begun(void) { return 6; }
 
+/* blocks inside of others: a function is a variant where the selectors of all of them hold */
+static int in_two(void) { return 1; }
+static int in_three(void) { return 1; }
+static int beside(void) { return 1; }
+static int after(void) { return 1; }
+static int in_same_set(void) { return 1; }
+#pragma omp begin declare variant match(construct={parallel})
+#pragma omp begin declare variant match(construct={target}, implementation={vendor(llvm)})
+static int in_two(void) { return 2; }
+#pragma omp begin declare variant match(device={kind(nohost)})
+static int in_three(void) { return 2; }
+#pragma omp end declare variant
+#pragma omp end declare variant
+static int beside(void) { return 2; }
+#pragma omp begin declare variant match(implementation={vendor("llvm"), extension(match_all)})
+#pragma omp begin declare variant match(implementation={vendor(llvm)}, user={condition(1)})
+static int in_same_set(void) { return 2; }
+#pragma omp end declare variant
+#pragma omp end declare variant
+static int after(void) { return 2; }
+#pragma omp end declare variant
+
+static void blocks(void)
+{
+    int alone = 0, inside = 0;
+#pragma omp target map(from: alone, inside)
+    {
+        alone = in_two() + 10 * in_three() + 100 * (beside() + 10 * after() + 100 * in_same_set());
+#pragma omp parallel num_threads(1)
+        inside = in_two() + 10 * in_three() + 100 * (beside() + 10 * after() + 100 * in_same_set());
+    }
+    CHECK_EQ(alone, 11111);
+    CHECK_EQ(inside, 22222);
+    CHECK_EQ(in_two() + in_three() + beside() + after() + in_same_set(), 5);
+}
+
 int main(void)
 {
     int n = 0;
     functions();
+    blocks();
     metadirectives();
 #pragma omp target map(from: n)
     n = begun();
