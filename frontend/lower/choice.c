@@ -134,11 +134,6 @@ bool lower_chooses_late(struct fe *fe, const struct fe_pragma *p)
 }
 
 /* ------------------------------------------------------------------ the condition */
-static const char *declare(struct fe *fe, const char *name, const char *declaration)
-{
-    return fe_function_named(fe, name, (unsigned)strlen(name)) ? "" : declaration;
-}
-
 /* Which devices have all the traits, and the device that is asked about. */
 static unsigned matching_devices(struct fe *fe, const struct fe_pragma *p, const struct late *x,
                                  const char **device)
@@ -175,9 +170,9 @@ static const char *device_matches(struct lowering *l, const struct fe_pragma *p,
         text = arena_printf(fe->a, "%s%.*s%s", text, (int)(end - test), test, parts[i]);
     return arena_printf(
         fe->a, "({ %s %s int %s = (%s); (void)%s; %s%s; })",
-        declare(fe, "omp_get_num_devices", "extern int omp_get_num_devices(void);"),
-        declare(fe, "omp_get_default_device", "extern int omp_get_default_device(void);"), name,
-        device, name, text, test);
+        lower_declare(fe, p, "omp_get_num_devices", "extern int omp_get_num_devices(void);"),
+        lower_declare(fe, p, "omp_get_default_device", "extern int omp_get_default_device(void);"),
+        name, device, name, text, test);
 }
 
 /* ------------------------------------------------------------------ both sides */

@@ -85,11 +85,6 @@ static bool is_device_pointer(struct call *c, const char *argument)
            is_named(c->l->fe, c->p, a.begin, a.end, argument);
 }
 
-static const char *declare(struct fe *fe, const char *name, const char *declaration)
-{
-    return fe_function_named(fe, name, (unsigned)strlen(name)) ? "" : declaration;
-}
-
 static const char *argument(struct call *c, unsigned i, struct omp_extent e)
 {
     struct fe *fe = c->l->fe;
@@ -102,9 +97,11 @@ static const char *argument(struct call *c, unsigned i, struct omp_extent e)
         fe->a,
         "({ %s %s void *%s = (void *)(%s), *%s = (void *)omp_get_mapped_ptr(%s, %s); %s ? %s : %s; "
         "})",
-        declare(fe, "omp_get_mapped_ptr", "extern void *omp_get_mapped_ptr(const void *, int);"),
-        declare(fe, "omp_get_default_device", "extern int omp_get_default_device(void);"), host,
-        text, device, host, c->device, device, device, host);
+        lower_declare(fe, c->p, "omp_get_mapped_ptr",
+                      "extern void *omp_get_mapped_ptr(const void *, int);"),
+        lower_declare(fe, c->p, "omp_get_default_device",
+                      "extern int omp_get_default_device(void);"),
+        host, text, device, host, c->device, device, device, host);
 }
 
 /* append_args(interop(…), …): objects that stand for nothing. */
@@ -208,9 +205,11 @@ static const char *on_device(struct call *c, const struct lower_argument *a, con
         fe->a,
         "%s %s const int %s = omp_get_default_device(); omp_set_default_device(%s); {%s} "
         "omp_set_default_device(%s);",
-        declare(fe, "omp_get_default_device", "extern int omp_get_default_device(void);"),
-        declare(fe, "omp_set_default_device", "extern void omp_set_default_device(int);"), before,
-        lower_tokens(fe, c->p, a->begin, a->end), text, before);
+        lower_declare(fe, c->p, "omp_get_default_device",
+                      "extern int omp_get_default_device(void);"),
+        lower_declare(fe, c->p, "omp_set_default_device",
+                      "extern void omp_set_default_device(int);"),
+        before, lower_tokens(fe, c->p, a->begin, a->end), text, before);
 }
 
 bool lower_dispatches_to(struct lowering *l, struct fe_pragma *p, const char *base)

@@ -179,6 +179,15 @@ const char *lower_name(struct lowering *l, const char *what)
     return arena_printf(l->fe->a, "%s%s%u", l->fe->u->prefix, what, l->names++);
 }
 
+const char *lower_declare(struct fe *fe, const struct fe_pragma *p, const char *name,
+                          const char *declaration)
+{
+    const struct fe_function *f = fe_function_named(fe, name, (unsigned)strlen(name));
+    bool of_file = f && clang_getCursorKind(clang_getCursorLexicalParent(f->first)) ==
+                            CXCursor_TranslationUnit;
+    return of_file && f->decl < p->extent.begin ? "" : declaration;
+}
+
 bool lower_is_edited(const struct lowering *l, struct omp_extent e)
 {
     for (unsigned i = 0; i < l->edits.n; i++)

@@ -55,6 +55,9 @@ const char *lower_text(struct fe *, struct omp_extent);
 struct omp_extent lower_statement(struct fe *, const struct fe_pragma *);
 void lower_replace(struct lowering *, struct omp_extent, const char *text);
 const char *lower_name(struct lowering *, const char *what);
+/* The function's declaration, for a block that the directive becomes; "" where it has one. */
+const char *lower_declare(struct fe *, const struct fe_pragma *, const char *name,
+                          const char *declaration);
 bool lower_is_edited(const struct lowering *, struct omp_extent);
 
 /* loops */
