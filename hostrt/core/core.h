@@ -129,12 +129,13 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     long num_teams, teams_thread_limit;
     /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes */
     long team_heap, stack_size;
-    long pool;       /* OMPGPU_POOL: bytes */
-    long wait;       /* OMPGPU_WAIT */
-    long on_failure; /* OMPGPU_ON_FAILURE: enum ompgpu_action */
-    long checks;     /* OMPGPU_CHECK: bit per enum ompgpu_check, or OMPGPU_CHECK_UNSAID */
-    long on_error;   /* OMPGPU_ON_ERROR */
-    long display;    /* OMP_DISPLAY_ENV */
+    long shared_memory; /* LIBOMPTARGET_SHARED_MEMORY_SIZE: bytes */
+    long pool;          /* OMPGPU_POOL: bytes */
+    long wait;          /* OMPGPU_WAIT */
+    long on_failure;    /* OMPGPU_ON_FAILURE: enum ompgpu_action */
+    long checks;        /* OMPGPU_CHECK: bit per enum ompgpu_check, or OMPGPU_CHECK_UNSAID */
+    long on_error;      /* OMPGPU_ON_ERROR */
+    long display;       /* OMP_DISPLAY_ENV */
 };
 enum { OMPGPU_WAIT_AUTO, OMPGPU_WAIT_SPIN, OMPGPU_WAIT_BLOCK };
 enum { OMPGPU_DISPLAY_TRUE = 1, OMPGPU_DISPLAY_VERBOSE };

@@ -48,6 +48,11 @@ static const struct ompgpu_variable variables[] = {
       .bytes = true,
       .valid = BYTES },
     { .name = "OMPGPU_STACK_SIZE", FIELD(stack_size), .least = 1, .bytes = true, .valid = BYTES },
+    /* LLVM's, of programs that are written for it */
+    { .name = "LIBOMPTARGET_SHARED_MEMORY_SIZE",
+      FIELD(shared_memory),
+      .bytes = true,
+      .valid = BYTES },
     { .name = "OMPGPU_POOL", FIELD(pool), .most = LONG_MAX, .bytes = true, .valid = BYTES },
     { .name = "OMPGPU_WAIT",
       FIELD(wait),

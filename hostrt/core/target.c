@@ -150,15 +150,15 @@ static struct ompgpu_geometry shape_launch(struct running *r, const struct ompgp
     struct heap_parts s = heap_parts_of(r, launch, g.threads);
     size_t heap = round_up(s.fixed + s.blocks + s.copies, 256);
     limit_teams(r->dev, &g, launch, heap);
-    *env =
-        (struct ompgpu_env){ .device_num = (unsigned)r->dev->number,
-                             .cancellation = ompgpu_settings.cancellation & 1,
-                             .thread_limit = g.threads,
-                             .dynamic_bytes =
-                                 launch->flags & OMPGPU_LAUNCH_DYNAMIC ? launch->dynamic_bytes : 0,
-                             .heap_bytes = heap,
-                             .heap_fixed = s.fixed,
-                             .heap_copies = s.copies };
+    *env = (struct ompgpu_env){ .device_num = (unsigned)r->dev->number,
+                                .cancellation = ompgpu_settings.cancellation & 1,
+                                .thread_limit = g.threads,
+                                .dynamic_bytes = launch->flags & OMPGPU_LAUNCH_DYNAMIC
+                                                     ? launch->dynamic_bytes
+                                                     : (unsigned)ompgpu_settings.shared_memory,
+                                .heap_bytes = heap,
+                                .heap_fixed = s.fixed,
+                                .heap_copies = s.copies };
     return g;
 }
 

@@ -2,7 +2,7 @@
 # A team's storage in global memory (devicertl/storage.c): no device malloc, what the kernel asks of the host, and its overflow.
 # shellcheck disable=SC1091,SC2086
 . tests/lib.sh
-unset OMPGPU_TEAM_HEAP
+unset OMPGPU_TEAM_HEAP LIBOMPTARGET_SHARED_MEMORY_SIZE
 
 cat >vla.c <<'C'
 int main(int argc, char **argv)
@@ -87,4 +87,31 @@ check "more, with a unit" env OMPGPU_DEVICE=emu OMPGPU_TEAM_HEAP=1M ./vla.generi
 check "a bad value is ignored" sh -c 'OMPGPU_DEVICE=emu OMPGPU_TEAM_HEAP=1X ./vla.generic 2>got'
 check "… with a warning" has got 'warning: OMPGPU_TEAM_HEAP=1X is ignored; valid: bytes'
 check "large arrays need no setting" env OMPGPU_DEVICE=emu OMPGPU_TEAM_HEAP=1 ./large.generic
+
+# LLVM's variable for team-shared memory of regions that ask for none
+cat >shared.c <<'EOF'
+void *llvm_omp_target_dynamic_shared_alloc(void);
+int main(int argc, char **argv)
+{
+    int sum = 0, got;
+    (void)argv;
+#pragma omp target teams num_teams(3) map(tofrom: sum) map(from: got) reduction(+: sum)
+    {
+        int *own = llvm_omp_target_dynamic_shared_alloc();
+        if (argc > 1) {
+            for (int i = 0; i < 2048; i++)
+                own[i] = i;
+            sum += own[2047];
+        }
+        got = own != 0;
+    }
+    return argc > 1 ? sum != 3 * 2047 || !got : got;
+}
+EOF
+check "team-shared memory: compiles" "$CC" --gpu-arch=emu,sm_80 shared.c -o shared
+for device in emu ptx; do
+    check "$device: 8K of team-shared memory, as LLVM's variable says" env OMPGPU_DEVICE=$device LIBOMPTARGET_SHARED_MEMORY_SIZE=8192 ./shared 1
+    check "$device: none without it" env OMPGPU_DEVICE=$device ./shared
+done
+check "a bad number of bytes is ignored, with a warning" sh -c 'OMPGPU_DEVICE=emu LIBOMPTARGET_SHARED_MEMORY_SIZE=many ./shared 2>got; grep -q "LIBOMPTARGET_SHARED_MEMORY_SIZE=many is ignored" got'
 finish
