@@ -17,6 +17,7 @@
  *   induction.c  induction
  *   reverse.c    target device(ancestor: 1)
  *   bare.c       ompx_bare
+ *   bounds.c     ompx_attribute
  *   interop.c    prefer_type of interop
  *   devices.c    ompx target spread and its data directives; spread_reduction.c: its reductions
  *   conditional.c  lastprivate(conditional: x)
@@ -121,6 +122,7 @@ void lower_requires(struct lowering *, struct fe_pragma *);
 void lower_reverse(struct lowering *, struct fe_pragma *);
 bool lower_is_reverse(struct fe *, const struct fe_pragma *);
 void lower_bare(struct lowering *, struct fe_pragma *);
+void lower_attributes(struct lowering *, struct fe_pragma *);
 void lower_interop(struct lowering *, struct fe_pragma *);
 bool lower_prefers(struct fe *, const struct fe_pragma *);
 void lower_target_spread(struct lowering *, struct fe_pragma *);

@@ -78,9 +78,30 @@ static void bare(int teams, int threads)
     CHECK(k == 3 && last == 10);
 }
 
+/* launch_bounds limits a team's threads, others and those of constructs inside say nothing on this device */
+static void attributes(void)
+{
+    int threads[4] = { 0 }, sum = 0, size = 48;
+#pragma omp target teams distribute parallel for num_teams(2) map(tofrom: threads) ompx_attribute(__attribute__((launch_bounds(64, 2))))
+    for (int i = 0; i < 1000; i++)
+        if (i == 0) threads[0] = ompx_block_dim_x();
+#pragma omp target map(from: threads[1:1]) ompx_attribute(__attribute__((amdgpu_waves_per_eu(2, 4)))) \
+    ompx_attribute(__attribute__((__launch_bounds__(32)), amdgpu_flat_work_group_size(1, 256)))
+#pragma omp parallel num_threads(500) ompx_attribute(__attribute__((launch_bounds(16))))
+    if (omp_get_thread_num() == 0) threads[1] = omp_get_num_threads();
+#pragma omp target teams num_teams(1) thread_limit(size) map(from: threads[2:1]) ompx_attribute(__attribute__((launch_bounds(128))))
+#pragma omp parallel num_threads(100)
+    if (omp_get_thread_num() == 0) threads[2] = omp_get_num_threads();
+#pragma omp target parallel for reduction(+: sum) ompx_attribute(__attribute__((launch_bounds(96))))
+    for (int i = 0; i < 100; i++) sum += i;
+    CHECK(threads[0] > 0 && threads[0] <= 64 && threads[1] > 0 && threads[1] <= 32);
+    CHECK(threads[2] > 0 && threads[2] <= size && sum == 4950);
+}
+
 int main(void)
 {
     geometry();
+    attributes();
     lanes();
     bare(TEAMS, THREADS);
     return RESULT;
