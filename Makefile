@@ -298,7 +298,7 @@ asan:
 # told by its own tool, Archer, which lies beside it; code that has no TSan in it, such as the
 # library's and the programs', is left out.
 tsan_units = $(filter $(O)/tests/unit/rt_%,$(unit_bin))
-tsan_programs := $(addprefix tests/run/,threads_host.c deferred.c nowait.c nowait_argument.c tasks.c \
+tsan_programs := $(addprefix tests/run/,threads_host.c depend_threads.c deferred.c nowait.c nowait_argument.c tasks.c \
                    map_threads.t refcount.c teams_in_parallel.c interop.c update_pieces.c spread.c \
                    reverse.c many.c)
 tsan:

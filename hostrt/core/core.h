@@ -559,6 +559,9 @@ struct ompgpu_task {
     struct ompgpu_ticket *waits; /* what must have ended before */
     unsigned nwaits, room;
     bool enqueued;
+    /* atomic: the serial of the last construct that is in its queue, and that others may wait for
+     * there */
+    uint64_t placed;
     int met;                 /* atomic: the construct has ended, or its host task has begun */
     uintptr_t event_of_host; /* omp_event_handle_t of that task */
 };
@@ -577,6 +580,8 @@ int ompgpu_task_await(struct ompgpu_task *self, struct ompgpu_ticket other);
 const void *ompgpu_task_keep(struct ompgpu_task *, const void *bytes, size_t size);
 char *ompgpu_task_room(struct ompgpu_task *, size_t size); /* the same without a value */
 int ompgpu_task_wait_for(struct ompgpu_task *, struct ompgpu_ticket other); /* before it begins */
+/* Until all that it waits for is in queues.  Nothing is held. */
+void ompgpu_task_await_placed(const struct ompgpu_task *);
 int ompgpu_task_enqueue(struct ompgpu_task *);
 /* Ends the program: what was put into queues may never end, and nobody waits for it. */
 void ompgpu_enqueue_failed(const struct ompgpu_where *) __attribute__((noreturn));

@@ -152,6 +152,24 @@ int ompgpu_task_await(struct ompgpu_task *self, struct ompgpu_ticket other)
     return bad;
 }
 
+static bool is_placed(struct ompgpu_ticket other)
+{
+    return !ompgpu_under_way(other) ||
+           __atomic_load_n(&other.task->placed, __ATOMIC_ACQUIRE) >= other.serial;
+}
+
+void ompgpu_task_await_placed(const struct ompgpu_task *t)
+{
+    for (unsigned i = 0; i < t->nwaits; i++) {
+        if (is_placed(t->waits[i]))
+            continue;
+        pthread_mutex_lock(&lock);
+        while (!is_placed(t->waits[i]) && !failed)
+            wait_for_change();
+        pthread_mutex_unlock(&lock);
+    }
+}
+
 void ompgpu_dropped_free(struct ompgpu_device *dev)
 {
     if (!__atomic_load_n(&dev->dropped, __ATOMIC_RELAXED))
@@ -396,9 +414,12 @@ static int begin_task(struct ompgpu_task *t)
     t->queue->last = ompgpu_ticket_of(t);
     pthread_mutex_lock(&lock);
     list_add(t);
+    __atomic_store_n(&t->placed, t->serial, __ATOMIC_RELEASE);
     int bad = start_watcher();
     if (idle)
         pthread_cond_signal(&wanted);
+    if (sleepers)
+        pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     bad = bad || plugin->queue_call(t->dev->ordinal, t->queue->handle, end_task, t);
     return bad;

@@ -8,10 +8,13 @@
  *
  * For that a table says who wrote and read each address last.  It knows no parent tasks, so it has
  * too many dependences, never too few; since each is on a construct that is in a queue already,
- * that does no harm.  Addresses that other tasks have used are marked, for good: what depends on
- * those waits for its host task, and marks its own. */
+ * that does no harm, or is about to be: then its thread, which only waits for earlier ones, is
+ * waited for before anything is held.  So threads with different devices do not wait for each
+ * other, but for what they depend on.  Addresses that other tasks have used are marked, for good:
+ * what depends on those waits for its host task, and marks its own. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include "hostrt/core/core.h"
@@ -116,6 +119,7 @@ struct cell { /* of one address */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* comes before the devices' locks */
 static struct cell *rows[ROWS];
 static size_t ncells;
+static unsigned nplacing; /* atomic: constructs that are in the table and not in a queue yet */
 
 static bool is_in_use(const struct cell *c)
 {
@@ -224,16 +228,28 @@ static bool enqueue_with(struct ompgpu_task *t, const struct kmp_depend_info *d,
         bad = add_dependence(t, &d[i]);
     for (int i = 0; i < nmore && !bad; i++)
         bad = add_dependence(t, &more[i]);
-    bad = bad || ompgpu_task_enqueue(t);
+    __atomic_add_fetch(&nplacing, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
-    if (bad)
+    ompgpu_task_await_placed(t);
+    if (bad || ompgpu_task_enqueue(t))
         ompgpu_enqueue_failed(&where);
+    __atomic_sub_fetch(&nplacing, 1, __ATOMIC_RELEASE);
     return true;
 }
 
+/* A child has no thread that would put such a construct into its queue. */
 void ompgpu_depend_fork(enum ompgpu_fork when)
 {
-    (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock : pthread_mutex_unlock)(&lock);
+    if (when != OMPGPU_FORK_BEFORE) {
+        pthread_mutex_unlock(&lock);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    while (__atomic_load_n(&nplacing, __ATOMIC_ACQUIRE)) {
+        pthread_mutex_unlock(&lock);
+        sched_yield();
+        pthread_mutex_lock(&lock);
+    }
 }
 
 /* ------------------------------------------------------------------ calls of generated code */

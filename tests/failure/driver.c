@@ -1,11 +1,13 @@
-/* driver.c - a CUDA driver that hands every call on to another one, and fails those it is told to.
+/* driver.c - a CUDA driver that hands every call on to another one, and fails or holds those it is told to.
  *
  *   FAILING_DRIVER=FILE   the other driver
  *   FAILING_LOG=FILE      the names of the calls, one a line, in their order
  *   FAILING_AT=N          the N-th call fails (counted from 1, without those that describe errors)
- *   FAILING_LOST=1        … and all after it: the device is lost                           */
+ *   FAILING_LOST=1        … and all after it: the device is lost
+ *   holding_arm(NAME)     the calling thread's next call of that name goes on only after holding_release() */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,11 +58,36 @@ static int fail(enum call c, void *first)
     return lost ? LAUNCH_FAILED : c == CALL_cuMemAlloc ? OUT_OF_MEMORY : UNKNOWN;
 }
 
+/* ------------------------------------------------------------------ a call that is held */
+static _Thread_local int armed = -1;
+static bool inside, released; /* atomic */
+
+void holding_arm(const char *name)
+{
+    for (armed = 0; armed < NCALLS && strcmp(names[armed], name) != 0; armed++) {}
+    __atomic_store_n(&released, armed == NCALLS, __ATOMIC_RELEASE);
+}
+bool holding_one(void) { return __atomic_load_n(&inside, __ATOMIC_ACQUIRE); }
+void holding_release(void) { __atomic_store_n(&released, true, __ATOMIC_RELEASE); }
+
+static void hold(enum call c)
+{
+    if ((int)c != armed)
+        return;
+    armed = -1;
+    __atomic_store_n(&inside, true, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&released, __ATOMIC_ACQUIRE))
+        sched_yield();
+    __atomic_store_n(&inside, false, __ATOMIC_RELEASE);
+}
+
+/* ------------------------------------------------------------------ each call */
 /* The result of the call; 0: it is to be made. */
 int failing_decide(enum call c, void *first)
 {
     if (c == CALL_cuGetErrorName || c == CALL_cuGetErrorString)
         return 0;
+    hold(c);
     pthread_mutex_lock(&lock);
     bool bad = ++calls == at || (lost && at && calls > at);
     if (written)
