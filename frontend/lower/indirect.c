@@ -170,8 +170,8 @@ static void declare(struct lowering *l, const char *hosts, unsigned n, const cha
     unsigned at = first_place(l->fe);
     const char *link = arena_printf(l->fe->a, "omp declare target link(%s)", hosts);
     fe_add_edit(l->fe, &l->edits, at, 0,
-                arena_printf(l->fe->a, "static void *%s[%u];%sstatic void *%s(void *); ", hosts, n,
-                             lower_line(l->fe, link, at), here));
+                arena_printf(l->fe->a, "static void *%s[%u]; static void *%s(void *);%s", hosts, n,
+                             here, lower_line(l->fe, link, at)));
 }
 
 static void define(struct lowering *l, unsigned at, const char *hosts, unsigned n, const char *here,
@@ -189,28 +189,36 @@ static void define(struct lowering *l, unsigned at, const char *hosts, unsigned 
 
 bool lower_is_indirect(struct fe *fe, const struct fe_pragma *p) { return has_clause(fe, p); }
 
-/* All the directives at once. */
+static void drop_clause(struct lowering *l, const struct fe_pragma *p)
+{
+    const char *line = lower_without(l->fe, p, OMPC_INDIRECT);
+    fe_add_edit(l->fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                lower_line(l->fe, line, p->extent.end));
+}
+
+/* All the directives at once.  What is declared before them may stand where the first one does. */
 void lower_indirect(struct lowering *l, struct fe_pragma *p)
 {
     struct fe *fe = l->fe;
-    const char *list = "";
+    const struct fe_pragma *stop = fe->pragmas.at + fe->pragmas.n;
+    const char *list = "", *hosts = lower_name(l, "hosts");
+    struct calls calls = { l, lower_name(l, "here") };
     unsigned n = 0, at = 0;
     if (l->edits.n)
         return; /* it is about the whole text: a round of its own */
-    for (p = fe->pragmas.at; p < fe->pragmas.at + fe->pragmas.n; p++) {
-        if (!has_clause(fe, p))
-            continue;
-        const struct fe_pragma *end = end_of(fe, p);
-        list = arena_printf(fe->a, "%s%s", list, functions_of(fe, p, end, &n));
-        fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
-                    lower_line(fe, lower_without(fe, p, OMPC_INDIRECT), p->extent.end));
-        at = end->extent.end;
-    }
+    for (p = fe->pragmas.at; p < stop; p++)
+        if (has_clause(fe, p)) {
+            const struct fe_pragma *end = end_of(fe, p);
+            list = arena_printf(fe->a, "%s%s", list, functions_of(fe, p, end, &n));
+            at = end->extent.end;
+        }
+    if (n)
+        declare(l, hosts, n, calls.here);
+    for (p = fe->pragmas.at; p < stop; p++)
+        if (has_clause(fe, p))
+            drop_clause(l, p);
     if (!n)
         return;
-    const char *hosts = lower_name(l, "hosts");
-    struct calls calls = { l, lower_name(l, "here") };
-    declare(l, hosts, n, calls.here);
     define(l, at, hosts, n, calls.here, list);
     clang_visitChildren(clang_getTranslationUnitCursor(fe->tu), rewrite_call, &calls);
     map_addresses(l, hosts);
