@@ -27,7 +27,8 @@
  *
  * Directives that it takes for others (frontend/lower/misread.c)
  *   Symptoms: `parallel single` is `parallel` to it, with a warning; a warning of an isa that the
- *   host has not.  It checks the text without, in any case.
+ *   host has not; it reads no clause after a comma behind the directive's name, and no device_num:
+ *   but on target.  It checks the text without, in any case.
  *   Until tests/run/misread.c passes without.
  *
  * Valid code that it rejects (accepted_as_rewritten in schedule.c; frontend/rejected.c)

@@ -45,6 +45,8 @@ static const struct row {
     bool (*wanted)(struct fe *, const struct fe_pragma *);
     void (*lower)(struct lowering *, struct fe_pragma *);
 } rows[] = {
+    { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_has_first_comma, lower_first_comma },
+    { OMPDIR_UNKNOWN, OMPC_DEVICE, false, lower_has_device_modifier, lower_device_modifier },
     { OMPDIR_BEGIN_DECLARE_VARIANT, OMPC_COUNT, false, lower_is_inner_variant_block,
       lower_inner_variant_block },
     { OMPDIR_BEGIN_DECLARE_VARIANT, OMPC_COUNT, false, lower_is_variant_block,

@@ -112,6 +112,10 @@ void lower_parallel_single(struct lowering *, struct fe_pragma *);
 bool lower_is_parallel_single(struct fe *, const struct fe_pragma *);
 void lower_isa(struct lowering *, struct fe_pragma *);
 bool lower_has_lone_isa(struct fe *, const struct fe_pragma *);
+void lower_first_comma(struct lowering *, struct fe_pragma *);
+bool lower_has_first_comma(struct fe *, const struct fe_pragma *);
+void lower_device_modifier(struct lowering *, struct fe_pragma *);
+bool lower_has_device_modifier(struct fe *, const struct fe_pragma *);
 /* Any of these: clang takes it for something else, or rejects it. */
 bool lower_is_misread(struct fe *, const struct fe_pragma *);
 void lower_init_complete(struct lowering *, struct fe_pragma *);

@@ -5,6 +5,8 @@
  *                                  parallel single, sections, masked
  *     device={isa("sm_90")}        device={arch(nvptx64), isa("sm_90")}: an isa of another
  *                                  architecture is unknown to the host
+ *     parallel, private(x)         parallel private(x): clang reads nothing after the comma
+ *     device(device_num: d)        device(d), but on target: it reads an expression
  *
  * clang checks the new text only, whatever it says of the user's. */
 #include "frontend/lower/lower.h"
@@ -109,7 +111,52 @@ void lower_isa(struct lowering *l, struct fe_pragma *p)
     fe_add_edit(l->fe, &l->edits, p->tokens[lone_isa(l->fe, p)].begin, 0, "arch(nvptx64), ");
 }
 
+/* ------------------------------------------------------------------ a comma before the clauses */
+/* Its token; 0: there is none. */
+static unsigned first_comma(const struct fe *fe, const struct fe_pragma *p)
+{
+    unsigned k = p->nnames ? p->clauses_at : p->ntokens;
+    if (fe_word_at(fe, p, k, "("))
+        k = fe_closing(fe, p, k) + 1;
+    return fe_word_at(fe, p, k, ",") ? k : 0;
+}
+
+bool lower_has_first_comma(struct fe *fe, const struct fe_pragma *p)
+{
+    return !fe_is_system(fe, p->extent.begin) && first_comma(fe, p);
+}
+
+void lower_first_comma(struct lowering *l, struct fe_pragma *p)
+{
+    fe_add_edit(l->fe, &l->edits, p->tokens[first_comma(l->fe, p)].begin, 1, " ");
+}
+
+/* ------------------------------------------------------------------ device(device_num: d) */
+/* The token of the modifier; 0: there is none, or clang knows it there. */
+static unsigned device_modifier(const struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    return p->nnames && !(p->c->leaves & OMPL_TARGET) &&
+                   lower_find(fe, p, OMPC_DEVICE, p->clauses_at, &a) &&
+                   lower_keyword(fe, p, a.begin) == OMPK_DEVICE_NUM &&
+                   fe_word_at(fe, p, a.begin + 1, ":")
+               ? a.begin
+               : 0;
+}
+
+bool lower_has_device_modifier(struct fe *fe, const struct fe_pragma *p)
+{
+    return !fe_is_system(fe, p->extent.begin) && device_modifier(fe, p);
+}
+
+void lower_device_modifier(struct lowering *l, struct fe_pragma *p)
+{
+    unsigned k = device_modifier(l->fe, p), begin = p->tokens[k].begin;
+    fe_add_edit(l->fe, &l->edits, begin, p->tokens[k + 1].end - begin, "");
+}
+
 bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
 {
-    return is_split(p) || lone_isa(fe, p) || lower_is_reverse(fe, p);
+    return is_split(p) || lone_isa(fe, p) || first_comma(fe, p) || device_modifier(fe, p) ||
+           lower_is_reverse(fe, p);
 }

@@ -1,9 +1,63 @@
-/* what clang 22 takes for something else: parallel single, also of target, sections, masked; isa of a GPU.  It says nothing */
+/* what clang 22 takes for something else: parallel single, also of target, sections, masked; isa of a GPU; a comma before the clauses; device_num: of data directives.  It says nothing */
 #include "check.h"
 static int generic(void) { return 1; }
 static int fast(void) { return 2; }
 #pragma omp declare variant(fast) match(device = {isa("sm_60")})
 static int slow(void) { return 1; }
+static int plain(void) { return 1; }
+#pragma omp declare variant(plain), match(construct = {parallel})
+static int other(void) { return 2; }
+#pragma omp begin declare variant, match(construct = {target})
+static int other(void) { return 3; }
+#pragma omp end declare variant
+static void commas(void)
+{
+    int n = 0, x = 1, in_target = 0, in_parallel = 0;
+#pragma omp target teams, num_teams(3), map(tofrom : n), reduction(+ : x)
+    {
+#pragma omp atomic, update
+        n++;
+        x++;
+    }
+    CHECK_EQ(n, 3);
+    CHECK_EQ(x, 4);
+#pragma omp target data, map(tofrom : n) if (1)
+    {
+        n = 10;
+#pragma omp target update, to(n)
+#pragma omp target, map(from : in_target), map(n)
+        in_target = other() + n++;
+    }
+    CHECK_EQ(n, 11);
+    CHECK_EQ(in_target, 13);
+#pragma omp parallel, num_threads(4) private(n), reduction(+ : x)
+    {
+        n = 5, x += n;
+#pragma omp single, nowait
+        in_parallel = other();
+    }
+    CHECK_EQ(n, 11);
+    CHECK_EQ(x, 24);
+    CHECK_EQ(in_parallel, 1);
+}
+static void device_numbers(void)
+{
+    int n[2] = { 1, 2 }, device = omp_get_default_device(), host = omp_get_initial_device(), there = 0;
+#pragma omp target enter data map(to : n) device(device_num : device)
+#pragma omp target data map(to : there) use_device_addr(n) device(device_num : device)
+#pragma omp target has_device_addr(n) device(device_num : device)
+    n[1] = 5 * ON_DEVICE;
+    CHECK_EQ(n[1], 2);
+#pragma omp target update from(n) device(device_num : host)
+    CHECK_EQ(n[1], 2);
+#pragma omp target update from(n[1]) device(device_num : device)
+    CHECK_EQ(n[1], 5);
+#pragma omp target exit data map(delete : n) device(device_num : device)
+    CHECK(!omp_target_is_present(n, device));
+#pragma omp dispatch device(device_num : host)
+    there = other();
+    CHECK_EQ(there, 2);
+}
 int main(void)
 {
     int on = 0, n = 0, a = 0, b = 0, x = 3, id = -1, sum = 0;
@@ -35,5 +89,7 @@ int main(void)
     for (int i = 0; i < 9; i++)
         sum += i;
     CHECK_EQ(sum, 36);
+    commas();
+    device_numbers();
     return RESULT;
 }
