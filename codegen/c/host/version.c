@@ -240,6 +240,39 @@ static void write_changed_clauses(struct cg *cg, const struct omp_construct *c, 
     }
 }
 
+/* ------------------------------------------------------------------ tasks of a region
+ * A task that no parallel construct of the region is around gets copies of the region's variables.
+ * The team of one thread around the region's host version (cg_host_version) would share them. */
+static bool is_task_of_region(const struct omp_construct *c)
+{
+    const struct omp_construct *around = c->parent;
+    while (around && !(around->leaves & OMPL_TARGET))
+        around = around->parent;
+    return around && (c->leaves & (OMPL_TASK | OMPL_TASKLOOP));
+}
+
+static bool takes_copy(const struct omp_construct *c, const struct omp_sharing *s)
+{
+    const struct omp_clause *detach = cg_clause(c, OMPC_DETACH);
+    bool is_event = detach && detach->nitems && detach->items[0].var == s->var;
+    return s->share == OMPSH_FIRSTPRIVATE && !s->clause && !s->var->carries && !is_event;
+}
+
+static bool has_task_copies(const struct omp_construct *c)
+{
+    for (unsigned i = 0; is_task_of_region(c) && i < c->nsharings; i++)
+        if (takes_copy(c, &c->sharings[i]))
+            return true;
+    return false;
+}
+
+static void write_task_copies(struct cg *cg, const struct omp_construct *c)
+{
+    for (unsigned i = 0; is_task_of_region(c) && i < c->nsharings; i++)
+        if (takes_copy(c, &c->sharings[i]))
+            cg_put(cg, " firstprivate(%s)", c->sharings[i].var->name);
+}
+
 /* The construct as the user wrote it, but for what clang cannot compile. */
 static void user_construct(struct cg *cg, const struct omp_construct *c)
 {
@@ -253,6 +286,7 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
         end--;
     write_changed_clauses(cg, c, text.begin, end);
     keep_host(cg, c);
+    write_task_copies(cg, c);
     if (c->leaves & OMPL_TARGET)
         cg_puts(cg, missing_maps(cg, c));
     if (chosen)
@@ -479,5 +513,6 @@ void cg_host_construct(struct cg *cg, const struct omp_construct *c)
 
 bool cg_host_changes(const struct omp_construct *c)
 {
-    return c->scan || is_uneven(c) || has_hard_reductions(c) || has_private_bounds(c);
+    return c->scan || is_uneven(c) || has_hard_reductions(c) || has_private_bounds(c) ||
+           has_task_copies(c);
 }
