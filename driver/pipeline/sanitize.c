@@ -96,5 +96,5 @@ void drv_add_sanitizers(struct words *w, const struct options *o)
 void drv_watch_loads(struct words *w, const struct options *o)
 {
     if (drv_has(o, FLAG_CHECK_HOST))
-        words_add(w, "-fsanitize-coverage=func,trace-loads");
+        words_add(w, "-fsanitize-coverage=func,trace-loads,trace-stores");
 }

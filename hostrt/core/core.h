@@ -806,6 +806,7 @@ bool ompgpu_stale_watches(const struct ompgpu_device *);
 /* With the table held: has only the device changed these bytes?  As of the last region's end. */
 bool ompgpu_stale_is_old(const struct ompgpu_device *, struct ompgpu_entry *, uintptr_t host,
                          size_t size);
+void ompgpu_stale_stored(struct ompgpu_entry *, uintptr_t host, size_t size);
 /* reads.c: where mappings of the device are that it has changed. */
 void ompgpu_reads_watch(struct ompgpu_device *, uintptr_t begin, uintptr_t end);
 

@@ -75,7 +75,8 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
     const char *name, *file;
     unsigned line; /* who mapped it, for messages */
     char *sent;    /* for OMPGPU_CHECK=stale: what the device got last; NULL: not known */
-    char *had;     /* … and had before it got anything; NULL: it got `sent` */
+    char *had;     /* … and what its memory had then; NULL: the same */
+    bool unsent;   /* … it has got nothing */
     bool outdated; /* … bytes of it are known to be; those of the host are, since a region */
     bool newer;
     /* the deferred construct that fills it, those that use it; no task: none does */

@@ -1,9 +1,11 @@
 /* reads.c - OMPGPU_CHECK=stale: loads of the host from what a region has changed.
  *
- * Host code that is compiled with -fompgpu-check-host calls a function of these before each load:
- * clang's own instrumentation for coverage does that, whose functions programs may define.  After a
- * region it is known which part of the host's memory has mappings that the device has changed; only
- * loads from there are looked at, and only where the table is free.  A place is reported once. */
+ * Host code that is compiled with -fompgpu-check-host calls a function of these before each load
+ * and store: clang's own instrumentation for coverage does that, whose functions programs may
+ * define.  After a region it is known which part of the host's memory has mappings that the device
+ * has changed; only accesses there are looked at, and only where the table is free.  What the host
+ * stores is its own from then on, also where the value stays the same.  A place is reported once.
+ */
 #include <stdio.h>
 #include <time.h>
 #include "hostrt/core/core.h"
@@ -56,6 +58,7 @@ static void report(const struct ompgpu_entry *e, uintptr_t host, size_t size, co
                         where.file ? "" : "; -g has the line of the read");
 }
 
+/* pc: of a load; NULL: it is a store */
 static void check(struct ompgpu_device *dev, uintptr_t host, size_t size, const void *pc)
 {
     const struct timespec now = { 0 };
@@ -63,7 +66,9 @@ static void check(struct ompgpu_device *dev, uintptr_t host, size_t size, const 
     if (!held)
         return;
     struct ompgpu_entry *e = ompgpu_present_find(dev, host, size);
-    if (e && ompgpu_stale_is_old(dev, e, host, size) && is_first(pc))
+    if (e && !pc)
+        ompgpu_stale_stored(e, host, size);
+    else if (e && ompgpu_stale_is_old(dev, e, host, size) && is_first(pc))
         report(e, host, size, pc);
     ompgpu_tables_unlock(dev, held);
 }
@@ -79,14 +84,17 @@ static inline void look_at(const void *p, size_t size, const void *pc)
             check(&ompgpu_devices[i], host, size, pc);
 }
 
-#define LOAD_OF(n)                                                                                 \
+#define OURS __attribute__((visibility("default"), weak))
+#define ACCESS_OF(n)                                                                               \
     void __sanitizer_cov_load##n(const void *);                                                    \
-    __attribute__((visibility("default"), weak)) void __sanitizer_cov_load##n(const void *p)       \
+    void __sanitizer_cov_store##n(const void *);                                                   \
+    OURS void __sanitizer_cov_load##n(const void *p)                                               \
     {                                                                                              \
         look_at(p, n, __builtin_return_address(0));                                                \
-    }
-LOAD_OF(1)
-LOAD_OF(2)
-LOAD_OF(4)
-LOAD_OF(8)
-LOAD_OF(16)
+    }                                                                                              \
+    OURS void __sanitizer_cov_store##n(const void *p) { look_at(p, n, NULL); }
+ACCESS_OF(1)
+ACCESS_OF(2)
+ACCESS_OF(4)
+ACCESS_OF(8)
+ACCESS_OF(16)

@@ -4,7 +4,8 @@
  * Each side has its own copy of what is mapped, and a program may use both as it likes.  So a
  * mapping remembers what both sides had when they last agreed (`sent`), or when the mapping was
  * made without a copy to the device (`sent` of the host, `had` of the device).  From that it is
- * known who has changed what, by value: what is written again as it was is no change.
+ * known who has changed what, by value: what is written again as it was is no change, but where
+ * stores of the host are seen (reads.c): then `had` is what the device has at that time.
  *
  *   - the copy back at the end of a mapping overwrites what the host has changed since the copy to
  *     the device with the very bytes that the device got then.  They are compared in words, so that
@@ -33,7 +34,7 @@ static void forget(struct ompgpu_entry *e)
 {
     ompgpu_xfree(e->sent);
     ompgpu_xfree(e->had);
-    e->sent = e->had = NULL;
+    e->sent = e->had = NULL, e->unsent = false;
 }
 
 /* ------------------------------------------------------------------ what both sides had */
@@ -66,6 +67,7 @@ static void note_both(struct ompgpu_entry *e)
     }
     memcpy(e->sent, (const void *)e->begin, all);
     memcpy(e->had, (const void *)e->device, all);
+    e->unsent = true;
 }
 
 /* ------------------------------------------------------------------ lost at the end */
@@ -123,7 +125,7 @@ static void check_fetched(const struct ompgpu_device *dev, const struct ompgpu_w
 {
     struct ompgpu_entry *e = c->entry;
     struct pieces p = { dev, e, false, 0 };
-    if (e->sent && !e->had && !ompgpu_refs(e) && !e->holds)
+    if (e->sent && !e->unsent && !ompgpu_refs(e) && !e->holds)
         for_pieces(&p, c->begin, c->size, find_lost_in);
     if (p.found)
         ompgpu_check_report(OMPGPU_CHECK_STALE, where,
@@ -160,7 +162,7 @@ void ompgpu_stale_removed(const struct ompgpu_device *dev, const struct ompgpu_w
                           const struct ompgpu_entry *e)
 {
     static unsigned next;
-    if (ompgpu_stale_watches(dev) && e->sent && !e->had && !e->nattachments &&
+    if (ompgpu_stale_watches(dev) && e->sent && !e->unsent && !e->nattachments &&
         memcmp((const void *)e->device, e->sent, e->end - e->begin) != 0)
         lost[next++ % LOST] = (struct lost){ dev, e->begin, e->end, where->file, where->line };
 }
@@ -251,13 +253,23 @@ void ompgpu_stale_after(struct ompgpu_device *dev)
     ompgpu_tables_unlock(dev, held);
 }
 
+/* A pointer that the region itself has stored. */
+static bool is_device_address(const char *device, size_t size)
+{
+    uintptr_t value;
+    if (size != sizeof value)
+        return false;
+    memcpy(&value, device, sizeof value);
+    return value - OMPGPU_EMU_WINDOW < OMPGPU_EMU_WINDOW_BYTES;
+}
+
 /* Has only the device changed these bytes, which the host reads? */
 static int compare_piece(void *pieces, char *host, const char *device, size_t size)
 {
     struct pieces *p = pieces;
     const char *sent = p->e->sent + offset_of(p, host), *before = had(p->e) + offset_of(p, host);
     p->found |= memcmp(host, sent, size) == 0 && memcmp(device, before, size) != 0 &&
-                memcmp(device, host, size) != 0;
+                memcmp(device, host, size) != 0 && !is_device_address(device, size);
     return 0;
 }
 
@@ -268,6 +280,18 @@ bool ompgpu_stale_is_old(const struct ompgpu_device *dev, struct ompgpu_entry *e
     if (e->sent && e->newer && host >= e->begin && size <= e->end - host)
         for_pieces(&p, host, size, compare_piece);
     return p.found;
+}
+
+/* The host has a value of its own there, be it the same as before. */
+void ompgpu_stale_stored(struct ompgpu_entry *e, uintptr_t host, size_t size)
+{
+    size_t all = e->end - e->begin, at = host - e->begin;
+    if (!e->sent || host < e->begin || size > e->end - host)
+        return;
+    if (!e->had && (e->had = ompgpu_xalloc(all)))
+        memcpy(e->had, e->sent, all);
+    if (e->had)
+        memcpy(e->had + at, (const char *)e->device + at, size);
 }
 
 /* ------------------------------------------------------------------ at the end of the program */

@@ -167,6 +167,23 @@ static void both_sides(void)
 static void both_know(void)
 {
     struct row r = { 4, a };
+    int i = 0;
+    struct list {
+        struct list *next;
+        int value;
+    } second = { NULL, 1 }, first = { &second, 2 };
+#pragma omp target data map(tofrom: i)
+    {
+#pragma omp target map(alloc: i)
+        i = 7;
+        for (i = 0; i < 3; i++)
+            use(i);
+    }
+#pragma omp target enter data map(to: first, second)
+#pragma omp target map(alloc: first, second)
+    first.next = &second, second.value = 3;
+    use(first.next->next == NULL);
+#pragma omp target exit data map(release: first, second)
 #pragma omp target data map(to: a) map(from: b)
     {
         a[3] = a[3] + 0;
