@@ -287,9 +287,10 @@ void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *
     if (!by->several)
         snprintf(whom, sizeof whom, "team %u, thread %u", by->team, by->thread);
     ompgpu_check_report(OMPGPU_CHECK_RACE, &where,
-                        "race: %s of %zu bytes at %p in %s memory; nothing orders it with a %s by "
+                        "race: %s of %zu bytes at %p in %s memory; nothing orders it with %s %s by "
                         "%s at %.120s:%u:%u%s%s",
                         verb_of(s), size, p, memory ? "device" : "team-shared or static",
-                        verb_of(other), whom, other->file, other->line, other->column,
-                        remedy_for(s, other, same_team), context_of(memory ? p : NULL).s);
+                        other->flags & OMPGPU_EMU_ATOMIC ? "an" : "a", verb_of(other), whom,
+                        other->file, other->line, other->column, remedy_for(s, other, same_team),
+                        context_of(memory ? p : NULL).s);
 }

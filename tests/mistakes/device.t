@@ -22,7 +22,7 @@ for level in -O2 -O0; do
     mistake local_array address "byte 40 of 'k', which has 40"
     mistake block_copy address "404 bytes"
     mistake misaligned address "multiples of 4"
-    mistake atomic_update address "'count'"
+    mistake atomic_update address "'count'|:9: error: "
     mistake only_from uninit "'b[0:N]'|map(to:)"
     mistake never_written uninit "read of 4 bytes"
     mistake partly_written uninit "'b[0:N]'"

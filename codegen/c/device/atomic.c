@@ -113,8 +113,9 @@ static void keep_old(struct cg *cg)
 
 static void declare_bytes(struct cg *cg, const struct atomic *k, const char *order)
 {
-    cg_line(cg, "%s @seen = __scoped_atomic_load_n((%s *)@x, %s, __MEMORY_SCOPE_DEVICE);", k->bytes,
-            k->bytes, order);
+    cg_line(cg, "%s @seen =", k->bytes);
+    cg_line_there(cg, "__scoped_atomic_load_n((%s *)@x, %s, __MEMORY_SCOPE_DEVICE);", k->bytes,
+                  order);
 }
 
 static void declare_new_bytes(struct cg *cg, const struct atomic *k)
@@ -138,10 +139,11 @@ static void exchange_loop(struct cg *cg, const struct atomic *k)
     }
     cg_line(cg, "@new = %s;", new_value(cg, k->a));
     cg_line(cg, "__builtin_memcpy(&@wanted, &@new, sizeof @wanted);");
-    cg_line(cg,
-            "if (__scoped_atomic_compare_exchange_n((%s *)@x, &@seen, @wanted, 0, %s, "
-            "__ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))",
-            k->bytes, k->o.update);
+    cg_line(cg, "if (");
+    cg_line_there(cg,
+                  "__scoped_atomic_compare_exchange_n((%s *)@x, &@seen, @wanted, 0, %s, "
+                  "__ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))",
+                  k->bytes, k->o.update);
     cg_line(cg, "    break;");
     cg_close(cg);
 }
@@ -156,17 +158,19 @@ static void fetch_or_loop(struct cg *cg, const struct atomic *k)
     }
     if (a->x_type->kind == OMPT_INT) { /* an integer operand: arithmetic modulo 2^n is the same */
         cg_open(cg, "if ((__typeof__(@operand))0.5 == 0)");
-        cg_line(cg,
-                "%s @seen = __scoped_atomic_fetch_%s((%s *)@x, (%s)@operand, %s, "
-                "__MEMORY_SCOPE_DEVICE);",
-                k->bytes, fetch, k->bytes, k->bytes, k->o.update);
+        cg_line(cg, "%s @seen =", k->bytes);
+        cg_line_there(cg,
+                      "__scoped_atomic_fetch_%s((%s *)@x, (%s)@operand, %s, "
+                      "__MEMORY_SCOPE_DEVICE);",
+                      fetch, k->bytes, k->bytes, k->o.update);
         keep_old(cg);
     } else { /* an operand that does not make C compute in a wider type */
         cg_open(cg, "if ((__typeof__(@operand))0.5 == 0 || sizeof @operand <= sizeof @old)");
-        cg_line(cg,
-                "@old = __scoped_atomic_fetch_%s((%s *)@x, (%s)@operand, %s, "
-                "__MEMORY_SCOPE_DEVICE);",
-                fetch, k->type, k->type, k->o.update);
+        cg_line(cg, "@old =");
+        cg_line_there(cg,
+                      "__scoped_atomic_fetch_%s((%s *)@x, (%s)@operand, %s, "
+                      "__MEMORY_SCOPE_DEVICE);",
+                      fetch, k->type, k->type, k->o.update);
     }
     cg_line(cg, "@new = %s;", new_value(cg, a));
     cg_else(cg);
@@ -183,17 +187,16 @@ static void load_value(struct cg *cg, const struct atomic *k)
 static void store_value(struct cg *cg, const struct atomic *k)
 {
     declare_new_bytes(cg, k);
-    cg_line(cg, "__scoped_atomic_store_n((%s *)@x, @wanted, %s, __MEMORY_SCOPE_DEVICE);", k->bytes,
-            k->o.store);
+    cg_line_there(cg, "__scoped_atomic_store_n((%s *)@x, @wanted, %s, __MEMORY_SCOPE_DEVICE);",
+                  k->bytes, k->o.store);
 }
 
 static void exchange_value(struct cg *cg, const struct atomic *k)
 {
     declare_new_bytes(cg, k);
-    cg_line(cg,
-            "%s @seen = __scoped_atomic_exchange_n((%s *)@x, @wanted, %s, "
-            "__MEMORY_SCOPE_DEVICE);",
-            k->bytes, k->bytes, k->o.update);
+    cg_line(cg, "%s @seen =", k->bytes);
+    cg_line_there(cg, "__scoped_atomic_exchange_n((%s *)@x, @wanted, %s, __MEMORY_SCOPE_DEVICE);",
+                  k->bytes, k->o.update);
     keep_old(cg);
 }
 

@@ -166,13 +166,13 @@ void cg_marker(struct cg *cg, struct omp_place p)
         cg->out->shown = p;
 }
 
-static void start_generated(struct cg *cg)
+static void start_generated(struct cg *cg, unsigned indent)
 {
     struct omp_place p = cg->place;
     cg_end_line(cg);
     if (p.line && (cg->unit->exact_lines ? !is_there(cg, p) : !is_same_line(cg->out->shown, p)))
         write_marker(cg, p);
-    cg_pad(cg, cg->out->indent);
+    cg_pad(cg, indent);
 }
 
 /* ------------------------------------------------------------------ breaking long lines */
@@ -246,14 +246,24 @@ void cg_line(struct cg *cg, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    start_generated(cg);
+    start_generated(cg, cg->out->indent);
+    write_code(cg, format_prefixed(cg, fmt, ap));
+    va_end(ap);
+}
+
+void cg_line_there(struct cg *cg, const char *fmt, ...)
+{
+    va_list ap;
+    bool exact = cg->unit->exact_lines && cg->place.col;
+    va_start(ap, fmt);
+    start_generated(cg, exact ? cg->place.col - 1 : cg->out->indent + CONTINUATION);
     write_code(cg, format_prefixed(cg, fmt, ap));
     va_end(ap);
 }
 
 static void open_block(struct cg *cg, const char *head)
 {
-    start_generated(cg);
+    start_generated(cg, cg->out->indent);
     write_code(cg, *head ? cg_strf(cg, "%s {", head) : "{");
     cg->out->indent += CG_INDENT;
     cg->out->open++;
@@ -273,7 +283,7 @@ void cg_open_function(struct cg *cg, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    start_generated(cg);
+    start_generated(cg, cg->out->indent);
     write_code(cg, format_prefixed(cg, fmt, ap));
     va_end(ap);
     cg_open_scope(cg);

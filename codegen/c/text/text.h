@@ -101,6 +101,8 @@ void cg_append(struct cg *, const struct cg_text *);
  * where clang would count it as another. */
 enum { CG_INDENT = 4 };
 void cg_line(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* More of a statement, which begins at the column of cg->place where lines are exact. */
+void cg_line_there(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* `// …` on a line of its own after an empty one, of no place. */
 void cg_comment(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* `HEAD {`; what follows is indented until cg_close. */
