@@ -190,6 +190,9 @@ struct __ompgpu_traits {
 struct __ompgpu_traits __ompgpu_read_traits(const void *traits, __SIZE_TYPE__ n);
 /* Programs of earlier versions: the handle. */
 __UINTPTR_TYPE__ __ompgpu_allocator(const void *traits, __SIZE_TYPE__ n);
+/* The declare target variable's value on each device is the host's of when the image is loaded
+ * there.  Before that, by a constructor. */
+void __ompgpu_fill(const void *variable);
 /* Reverse offload: a function of the host that regions call by its key, and the call where the
  * region runs on the host (hostrt/mailbox.h). */
 void __ompgpu_reverse_register(unsigned long long key, void (*)(void **));

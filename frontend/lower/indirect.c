@@ -1,13 +1,14 @@
 /* indirect.c - declare target indirect: functions that device code may call through pointers of the
  * host.
  *
- * The host's addresses of the functions of all such directives travel with each target construct,
- * and a call through a pointer asks which of them it is:
+ * The device gets the host's addresses of the functions of all such directives when the image is
+ * loaded, and a call through a pointer asks which of them it is:
  *
- *     before the first function               static void *hosts[2];  (declare target link)
+ *     before the first function               static void *hosts[2];  (declare target)
  *                                             static void *here(void *p);
  *     declare target enter(f, g) indirect     the directive without the clause
  *     after the last of them                  static void *hosts[2] = { f, g };
+ *                                             a constructor that says that its value is the host's
  *                                             here(p): what p is on this device
  *     (*p)(x)                                 ((__typeof__(*p) *)here((void *)p))(x)
  *     p == f                                  here((void *)(p)) == here((void *)(f))
@@ -136,18 +137,6 @@ static enum CXChildVisitResult rewrite_call(CXCursor c, CXCursor parent, CXClien
     return CXChildVisit_Recurse; /* what computes the pointer may call through others */
 }
 
-/* Each construct that runs on the device has the addresses. */
-static void map_addresses(struct lowering *l, const char *hosts)
-{
-    struct fe *fe = l->fe;
-    for (unsigned i = 0; i < fe->pragmas.n; i++) {
-        const struct fe_pragma *p = &fe->pragmas.at[i];
-        if ((p->c->leaves & OMPL_TARGET) && p->ntokens)
-            fe_add_edit(fe, &l->edits, p->tokens[p->ntokens - 1].end, 0,
-                        arena_printf(fe->a, " map(to: %s)", hosts));
-    }
-}
-
 /* Before the first function of the user, and outside of declare target. */
 static unsigned first_place(const struct fe *fe)
 {
@@ -168,23 +157,30 @@ static unsigned first_place(const struct fe *fe)
 static void declare(struct lowering *l, const char *hosts, unsigned n, const char *here)
 {
     unsigned at = first_place(l->fe);
-    const char *link = arena_printf(l->fe->a, "omp declare target link(%s)", hosts);
+    const char *enter =
+        arena_printf(l->fe->a, "omp declare target %s(%s)", fe_enter_clause(), hosts);
     fe_add_edit(l->fe, &l->edits, at, 0,
                 arena_printf(l->fe->a, "static void *%s[%u]; static void *%s(void *);%s", hosts, n,
-                             here, lower_line(l->fe, link, at)));
+                             here, lower_line(l->fe, enter, at)));
 }
 
 static void define(struct lowering *l, unsigned at, const char *hosts, unsigned n, const char *here,
                    const char *list)
 {
     struct fe *fe = l->fe;
+    const char *filling = arena_printf(
+        fe->a,
+        "__attribute__((constructor(101))) static void %sfill_hosts(void) { extern void "
+        "%sfill(const void *) __asm__(\"__ompgpu_fill\"); %sfill(%s); }",
+        fe->u->prefix, fe->u->prefix, fe->u->prefix, hosts);
     fe_add_edit(fe, &l->edits, at, 0,
                 arena_printf(fe->a,
-                             "static void *%s[%u] = {%s};%sstatic void *%s(void *p) { void *const "
-                             "here[] = {%s}; for (unsigned i = 0; i < %u; i++) if (%s[i] == p) "
-                             "return here[i]; return p; }%s",
-                             hosts, n, list, lower_line(fe, "omp begin declare target", at), here,
-                             list, n, hosts, lower_line(fe, "omp end declare target", at)));
+                             "static void *%s[%u] = {%s}; %s%sstatic void *%s(void *p) { void "
+                             "*const here[] = {%s}; for (unsigned i = 0; i < %u; i++) if "
+                             "(%s[i] == p) return here[i]; return p; }%s",
+                             hosts, n, list, filling,
+                             lower_line(fe, "omp begin declare target", at), here, list, n, hosts,
+                             lower_line(fe, "omp end declare target", at)));
 }
 
 bool lower_is_indirect(struct fe *fe, const struct fe_pragma *p) { return has_clause(fe, p); }
@@ -221,6 +217,5 @@ void lower_indirect(struct lowering *l, struct fe_pragma *p)
         return;
     define(l, at, hosts, n, calls.here, list);
     clang_visitChildren(clang_getTranslationUnitCursor(fe->tu), rewrite_call, &calls);
-    map_addresses(l, hosts);
     fe_set_indirect();
 }

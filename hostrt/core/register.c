@@ -108,6 +108,41 @@ void __ompgpu_register(struct ompgpu_unit *unit)
         refuse_differing(unit, differs);
 }
 
+/* ------------------------------------------------------------------ values of the host */
+static struct filled { /* guarded by ompgpu_start_lock */
+    const void *variable;
+    struct filled *next;
+} *filled;
+
+void __ompgpu_fill(const void *variable)
+{
+    struct filled *f = ompgpu_xalloc(sizeof *f);
+    if (!f)
+        ompgpu_fatal(NULL, "out of memory");
+    pthread_mutex_lock(&ompgpu_start_lock);
+    *f = (struct filled){ variable, filled };
+    filled = f;
+    pthread_mutex_unlock(&ompgpu_start_lock);
+}
+
+static struct filled **find_filled(const struct ompgpu_var *v)
+{
+    struct filled **at = &filled;
+    while (*at && (*at)->variable != v->address)
+        at = &(*at)->next;
+    return at;
+}
+
+static void forget_filled(const struct ompgpu_unit *unit)
+{
+    for (unsigned i = 0; i < unit->nvars; i++) {
+        struct filled **at = find_filled(&unit->vars[i]), *f = *at;
+        if (f)
+            *at = f->next;
+        ompgpu_xfree(f);
+    }
+}
+
 /* ------------------------------------------------------------------ going */
 /* Under ompgpu_start_lock. */
 static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_device *dev)
@@ -168,6 +203,7 @@ static void free_unit(struct unit_state *u)
     }
     while (u->uses)
         end_use(u);
+    forget_filled(u->unit);
     u->unit->state = NULL;
     ompgpu_xfree(u);
 }
@@ -294,6 +330,8 @@ static int load_variables(const struct ompgpu_unit *unit, struct load *l)
             return -1;
         }
         if (v->size && (v->link ? add_link : add_variable)(dev, unit, v, address))
+            return -1;
+        if (*find_filled(v) && dev->plugin->to_device(dev->ordinal, address, v->address, v->size))
             return -1;
     }
     return 0;
