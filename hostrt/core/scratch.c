@@ -57,9 +57,9 @@ struct ompgpu_thread *ompgpu_self_slow(void)
         t = new_state();
     if (t)
         t->used = true;
-    pthread_mutex_unlock(&lock);
     if (t && have_key)
         pthread_setspecific(key, t);
+    pthread_mutex_unlock(&lock);
     return ompgpu_self_ = t;
 }
 
