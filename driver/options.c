@@ -385,6 +385,8 @@ static void read_known(struct parsing *p, const struct words *w, unsigned *i)
 static void read_word(struct parsing *p, const struct words *w, unsigned *i)
 {
     const char *word = w->v[*i];
+    if (!*word)
+        return; /* as clang: what an empty variable of a makefile leaves in quotes */
     if (p->only_files || word[0] != '-' || !word[1])
         add_input(p->o, word, p->language);
     else if (strcmp(word, "--") == 0)

@@ -61,6 +61,7 @@ check "-Wno-error=ompgpu-flags" "$CC" -### -Werror -Wno-error=ompgpu-flags -qhot
 # What the program says of regions that stay generic: by name it counts wherever -Wall stands.
 check "-Wno-ompgpu-generic -Wall" sh -c "'$CC' -### -Wno-ompgpu-generic -Wall app.c 2>&1 | grep -c -e --warn-generic | grep -q '^0'"
 check "-Wompgpu-generic" sh -c "'$CC' -### -Wompgpu-generic app.c 2>&1 | grep -q -e --warn-generic"
+check "an empty word, as clang" "$CC" "" -c app.c
 # nearly ours
 meant() { test_must_fail 2 "$CC" "$1" -c app.c && mentions "$(cat .log)" "ompgpu-cc: error: |'$1'|'$2'"; }
 for pair in --gpu-arhc=sm_80/--gpu-arch= -fompgpu-mod=spmd/-fompgpu-mode= -Rompgp/-Rompgpu -Wompgpu-flag/-Wompgpu-flags -static-ompgup/-static-ompgpu --emti=ptx/--emit=; do
