@@ -112,13 +112,14 @@ void lower_isa(struct lowering *l, struct fe_pragma *p)
 }
 
 /* ------------------------------------------------------------------ a comma before the clauses */
-/* Its token; 0: there is none. */
+/* Its token; 0: there is none, or what follows is no clause. */
 static unsigned first_comma(const struct fe *fe, const struct fe_pragma *p)
 {
     unsigned k = p->nnames ? p->clauses_at : p->ntokens;
     if (fe_word_at(fe, p, k, "("))
         k = fe_closing(fe, p, k) + 1;
-    return fe_word_at(fe, p, k, ",") ? k : 0;
+    return fe_word_at(fe, p, k, ",") && k + 1 < p->ntokens && !fe_word_at(fe, p, k + 1, "(") ? k
+                                                                                             : 0;
 }
 
 bool lower_has_first_comma(struct fe *fe, const struct fe_pragma *p)

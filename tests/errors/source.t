@@ -17,6 +17,13 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 { x = x + 1 x++; } }
 C
+bad "a comma before what is no clause" t.c:2:27 "expected '('" <<'C'
+int j;
+#pragma omp declare target, (j)
+int main(void) { int x = 0;
+#pragma omp target, map(x)
+x++; }
+C
 bad "an error beside what OpenMP 6.0 has taken out" t.c:5:7 "'unknown'" <<'C'
 int a;
 #pragma omp declare target to(a)
