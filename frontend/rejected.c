@@ -364,6 +364,26 @@ static void enter_variables(struct fe *fe, fe_edits *l)
     }
 }
 
+static bool has_edit(const fe_edits *l, struct omp_extent e)
+{
+    for (unsigned i = 0; i < l->n; i++)
+        if (fe_inside(l->at[i].offset, e))
+            return true;
+    return false;
+}
+
+/* Bodies that may name what clang knows for the GPU alone. */
+static void drop_bodies_for_gpu(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->functions.n; i++) {
+        const struct omp_function *f = fe->functions.at[i]->f;
+        if (f->defined && fe_is_for_gpu(f->name) && !has_edit(l, f->body))
+            fe_add_edit(
+                fe, l, f->body.begin, f->body.end - f->body.begin,
+                arena_printf(fe->a, " __attribute__((unused));%s", fe_newlines_of(fe, f->body)));
+    }
+}
+
 void fe_find_rejected(struct fe *fe)
 {
     fe_edits all = { 0 }, check = { 0 };
@@ -381,6 +401,7 @@ void fe_find_rejected(struct fe *fe)
     drop_memory_spaces(fe, &check);
     drop_attach_modifiers(fe, &check);
     enter_variables(fe, &check);
+    drop_bodies_for_gpu(fe, &check);
     if (check.n || fe->respelled)
         fe->u->checked = fe_edited_text(fe, &check);
 }

@@ -668,6 +668,8 @@ void fe_set_command(int nargs, const char *const *args);
  * declare target that it calls `enter`, earlier ones `to`. */
 void fe_set_openmp(unsigned long version);
 const char *fe_enter_clause(void);
+/* The function is a variant that only the GPU's code may call. */
+bool fe_is_for_gpu(const char *function);
 /* The lowest and the highest sm_ of the GPUs that the code is for; 0: not known yet. */
 void fe_set_archs(unsigned long lowest, unsigned long highest);
 /* May the loop of a construct with one team run on several?  with_remarks: says what stops that. */

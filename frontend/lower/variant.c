@@ -9,6 +9,7 @@
  *
  * Blocks that only the host may use are left to clang.  A block inside of another one becomes one
  * beside it first, which has the selectors of both (6.0, section 9.6.5). */
+#include <string.h>
 #include "frontend/lower/lower.h"
 #include <string.h>
 
@@ -233,15 +234,30 @@ void lower_inner_variant_block(struct lowering *l, struct fe_pragma *p)
 
 /* ------------------------------------------------------------------ functions of a block */
 
-static void add_variant(struct lowering *l, const struct fe_pragma *p, const struct definition *d)
+/* Names of such functions, of all rounds. */
+static VEC(const char *) for_gpu;
+
+bool fe_is_for_gpu(const char *function)
+{
+    for (unsigned i = 0; i < for_gpu.n; i++)
+        if (strcmp(for_gpu.at[i], function) == 0)
+            return true;
+    return false;
+}
+
+static void add_variant(struct lowering *l, const struct fe_pragma *p, const struct definition *d,
+                        bool host)
 {
     struct fe *fe = l->fe;
     const char *name = arena_printf(fe->a, "%s_%s", lower_name(l, "variant"), fe_text(fe, d->name));
+    if (!host)
+        *VEC_PUSH(NULL, &for_gpu) = mem_strdup(name);
     fe_add_edit(fe, &l->edits, d->name.begin, d->name.end - d->name.begin, name);
     fe_add_edit(fe, &l->edits, d->end, 0,
-                arena_printf(fe->a, "\n#pragma omp declare variant(%s) %s%s;\n# %u\n", name,
+                arena_printf(fe->a, "\n#pragma omp declare variant(%s) %s%s%s;\n# %u\n", name,
                              lower_tokens(fe, p, p->clauses_at, p->ntokens),
-                             lower_text(fe, d->head), fe_place(fe->u, d->end).line));
+                             lower_text(fe, d->head), host ? "" : " __attribute__((unused))",
+                             fe_place(fe->u, d->end).line));
 }
 
 void lower_variant_block(struct lowering *l, struct fe_pragma *p)
@@ -255,7 +271,7 @@ void lower_variant_block(struct lowering *l, struct fe_pragma *p)
     }
     bool host = fe_variants_match(fe, p, false);
     for (unsigned at = p->extent.end; find_definition(fe, at, end->extent.begin, &d); at = d.end)
-        add_variant(l, p, &d);
+        add_variant(l, p, &d, host);
     fe_add_edit(
         fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
         host ? fe_newlines_of(fe, p->extent)

@@ -3,7 +3,10 @@
  *
  * A mention is the function's name as a word anywhere outside of its own definition and of others
  * that are left out, be it in a string: what could refer to it there, such as `cleanup` or `alias`,
- * need not be known.  Lines keep their numbers. */
+ * need not be known.  Lines keep their numbers.
+ *
+ * Of functions that are variants for the GPU alone (frontend/lower/variant.c) the host text has the
+ * declaration: what is in their bodies the host's compiler need not know. */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/host/host.h"
@@ -11,7 +14,7 @@
 
 struct candidate {
     const struct omp_function *function;
-    bool needed;
+    bool needed, declared;
     unsigned other; /* index + 1 of one with the same name, which is overloaded */
 };
 struct candidates {
@@ -87,6 +90,11 @@ static bool is_candidate(const struct omp_unit *u, const struct omp_function *f)
            only_declares(u->text, (struct omp_extent){ f->extent.begin, f->body.begin });
 }
 
+static bool is_for_gpu(const struct omp_function *f)
+{
+    return f->defined && fe_is_for_gpu(f->name);
+}
+
 static int by_position(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
@@ -110,8 +118,9 @@ static void find_candidates(struct candidates *c, const struct omp_unit *u)
 {
     c->at = mem_array(u->nfunctions + 1, sizeof *c->at);
     for (unsigned i = 0; i < u->nfunctions; i++)
-        if (is_candidate(u, u->functions[i]))
-            c->at[c->n++] = (struct candidate){ u->functions[i], false, 0 };
+        if (is_candidate(u, u->functions[i]) || is_for_gpu(u->functions[i]))
+            c->at[c->n++] =
+                (struct candidate){ u->functions[i], false, is_for_gpu(u->functions[i]), 0 };
     qsort(c->at, c->n, sizeof *c->at, by_position);
     for (c->mask = 15; c->mask < 4 * c->n;)
         c->mask = 2 * c->mask + 1;
@@ -179,9 +188,12 @@ void cg_copy_needed(struct cg *cg)
     find_needed(&c);
     for (unsigned i = 0; i < c.n; i++) {
         struct omp_extent e = c.at[i].function->extent;
-        if (c.at[i].needed)
+        if (c.at[i].declared)
+            e.begin = c.at[i].function->body.begin;
+        else if (c.at[i].needed)
             continue;
         cg_copy(cg, (struct omp_extent){ at, e.begin });
+        cg_puts(cg, c.at[i].declared ? ";" : "");
         leave_out(cg, e);
         at = e.end;
     }
