@@ -123,6 +123,15 @@ static void limit_teams(const struct ompgpu_device *dev, struct ompgpu_geometry 
         g->teams = team < most ? (unsigned)(most / team) : 1;
 }
 
+/* What a team claims has the values of the team before: where reads of what has none are looked
+ * for, teams have their own as long as that is no waste. */
+static size_t small_heaps(const struct ompgpu_device *dev)
+{
+    enum { CHECKED_HEAPS = 64 << 20 };
+    bool checked = dev->plugin == &ompgpu_emu_plugin && ompgpu_checks(OMPGPU_CHECK_UNINIT);
+    return checked ? CHECKED_HEAPS : SMALL_HEAPS;
+}
+
 /* A heap for each team; where there are more teams than run at a time, for those, and not more than
  * an eighth of the device's memory.  Then teams claim a heap. */
 static int get_heaps(struct running *r, struct ompgpu_geometry g, struct ompgpu_env *env)
@@ -131,7 +140,7 @@ static int get_heaps(struct running *r, struct ompgpu_geometry g, struct ompgpu_
     if (!env->heap_bytes)
         return 0;
     env->heap_places = g.teams;
-    if (g.teams > 1 && g.teams * env->heap_bytes > SMALL_HEAPS) {
+    if (g.teams > 1 && g.teams * env->heap_bytes > small_heaps(r->dev)) {
         unsigned wave = ompgpu_wave(r->dev, r->function, g.threads);
         size_t room = eighth > env->heap_bytes ? eighth / env->heap_bytes : 1,
                most = wave < OMPGPU_PLACES ? wave : OMPGPU_PLACES;

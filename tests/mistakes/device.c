@@ -552,6 +552,20 @@ static void large_array(void) /* in the team heap */
                 a[i] = k[i]; /* large_array */
     }
 }
+static void many_large_arrays(void) /* more than teams run at a time */
+{
+    int n = mended;
+#pragma omp target teams num_teams(200) map(tofrom: a[0:N])
+    {
+        int k[20000];
+        for (int i = 0; i < (omp_get_team_num() < 199 ? 40 : 39 + n); i++)
+            k[i] = i;
+#pragma omp parallel for num_threads(4)
+        for (int i = 0; i < 40; i++)
+            if (omp_get_team_num() == 199)
+                a[i] = k[i]; /* many_large_arrays */
+    }
+}
 static void group_private(void)
 {
     int n = mended;
@@ -699,7 +713,7 @@ static const struct {
     MISTAKE(two_pointers), MISTAKE(two_origins), MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(kept_address),  MISTAKE(enter_alloc),
     MISTAKE(private_copy), MISTAKE(no_begin), MISTAKE(no_element),
-    MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(read_before_call), MISTAKE(shared_local), MISTAKE(shared_array), MISTAKE(large_array), MISTAKE(group_private), MISTAKE(private_of_team), MISTAKE(copied_only),
+    MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(read_before_call), MISTAKE(shared_local), MISTAKE(shared_array), MISTAKE(large_array), MISTAKE(many_large_arrays), MISTAKE(group_private), MISTAKE(private_of_team), MISTAKE(copied_only),
     MISTAKE(before_local), MISTAKE(read_variable), MISTAKE(update_too_late),
     MISTAKE(in_place), MISTAKE(masked_first),
     MISTAKE(last_team), MISTAKE(plain_read), MISTAKE(static_temporary),

@@ -58,6 +58,7 @@ for level in -O2 -O0; do
     mistake shared_local uninit "which the team shares"
     mistake shared_array uninit "which the team shares"
     mistake large_array uninit "which the team shares|team 2"
+    mistake many_large_arrays uninit "which the team shares|team 199"
     mistake group_private uninit "'of_team'|team 1"
     mistake private_of_team uninit "which the team shares"
     mistake before_local address "byte -4|16 bytes"
