@@ -29,6 +29,27 @@ static bool has_attachment(const struct ompgpu_back_copy *c)
 }
 
 /* ------------------------------------------------------------------ the list of copies */
+static size_t take_stage(struct ompgpu_back *b, size_t size)
+{
+    size_t at = b->bytes;
+    b->bytes += (size + 15) & ~(size_t)15;
+    return at;
+}
+
+/* What shares a block lies there as on the device. */
+static size_t place_in_stage(struct ompgpu_back *b, const struct ompgpu_entry *e, uintptr_t begin,
+                             size_t size)
+{
+    size_t all;
+    if (!e->pack || (b->pack && b->pack != e->pack))
+        return take_stage(b, size);
+    uintptr_t memory = (uintptr_t)ompgpu_pack_bytes(e->pack, &all);
+    if (!b->pack)
+        b->pack = e->pack, b->pack_at = take_stage(b, all);
+    b->npacked++;
+    return b->pack_at + (e->device - memory) + (begin - e->begin);
+}
+
 int ompgpu_back_add(struct ompgpu_back *b, struct ompgpu_entry *e, const struct ompgpu_map *m,
                     uintptr_t begin, size_t size)
 {
@@ -44,8 +65,7 @@ int ompgpu_back_add(struct ompgpu_back *b, struct ompgpu_entry *e, const struct 
         b->copies = more, b->room *= 2;
     }
     struct ompgpu_back_copy *c = &b->copies[b->n++];
-    *c = (struct ompgpu_back_copy){ e, m, begin, size, b->bytes };
-    b->bytes += (size + 15) & ~(size_t)15;
+    *c = (struct ompgpu_back_copy){ e, m, begin, size, place_in_stage(b, e, begin, size) };
     b->attached |= has_attachment(c);
     return 0;
 }
@@ -85,25 +105,45 @@ static void put_stage(struct ompgpu_thread *t)
 }
 
 /* ------------------------------------------------------------------ copying */
-static int fetch(struct ompgpu_device *dev, struct ompgpu_task *t, void *dst,
-                 const struct ompgpu_back_copy *c)
+static int fetch(struct ompgpu_device *dev, struct ompgpu_task *t, void *dst, const void *src,
+                 size_t size)
 {
-    const void *src = (const void *)(c->entry->device + (c->begin - c->entry->begin));
-    return t ? dev->plugin->queue_from_device(dev->ordinal, t->queue->handle, dst, src, c->size)
-             : dev->plugin->from_device(dev->ordinal, dst, src, c->size);
+    return t ? dev->plugin->queue_from_device(dev->ordinal, t->queue->handle, dst, src, size)
+             : dev->plugin->from_device(dev->ordinal, dst, src, size);
+}
+
+static int fetch_one(struct ompgpu_device *dev, struct ompgpu_task *t, void *dst,
+                     const struct ompgpu_back_copy *c)
+{
+    return fetch(dev, t, dst, (const void *)(c->entry->device + (c->begin - c->entry->begin)),
+                 c->size);
+}
+
+/* All of a block, for several copies. */
+static int fetch_pack(struct ompgpu_device *dev, struct ompgpu_task *t, char *stage,
+                      const struct ompgpu_back *b)
+{
+    size_t size;
+    const void *src = ompgpu_pack_bytes(b->pack, &size);
+    return fetch(dev, t, stage + b->pack_at, src, size);
 }
 
 static int fetch_all(struct ompgpu_back *b, struct ompgpu_device *dev, struct ompgpu_task *t,
                      char *stage, struct ompgpu_where *where)
 {
+    bool gather = stage && b->npacked > 1, gathered = false;
     if (ompgpu_watched() && !t)
         ompgpu_stale_fetch(dev, where, b);
     for (unsigned i = 0; i < b->n; i++) {
         const struct ompgpu_back_copy *c = &b->copies[i];
         double start = t ? 0 : ompgpu_watch_clock();
+        bool packed = gather && c->entry->pack == b->pack;
         b->failed = c->map;
-        if (fetch(dev, t, stage ? stage + c->at : (void *)c->begin, c) ||
-            ompgpu_watch_copy(where, dev, false, c->map, c->size, start))
+        int bad = !packed     ? fetch_one(dev, t, stage ? stage + c->at : (char *)c->begin, c)
+                  : !gathered ? fetch_pack(dev, t, stage, b)
+                              : 0;
+        gathered |= packed;
+        if (bad || ompgpu_watch_copy(where, dev, false, c->map, c->size, start))
             return -1;
     }
     b->failed = NULL;

@@ -659,7 +659,7 @@ void ompgpu_nearest_on(const struct ompgpu_plugin *, int ordinal, uintptr_t addr
                        size_t size);
 /* Device memory of an entry that has left the table, with the entry. */
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
-void ompgpu_data_release(struct ompgpu_device *, const struct ompgpu_entry *); /* its memory */
+void ompgpu_data_release(struct ompgpu_device *, struct ompgpu_entry *); /* its memory */
 
 void ompgpu_interops_close(const struct ompgpu_device *); /* interop.c: what the program left */
 
@@ -727,7 +727,10 @@ struct ompgpu_back { /* what one construct copies to the host */
     } few[OMPGPU_FEW_BACK], *copies;
     unsigned n, room;
     size_t bytes;
-    bool attached; /* a pointer lies in some of it */
+    struct ompgpu_pack *pack; /* of the first that shares a block with others; NULL: none does */
+    size_t pack_at;           /* where all of it is, in the stage */
+    unsigned npacked;         /* how many are in it */
+    bool attached;            /* a pointer lies in some of it */
     const struct ompgpu_map *failed;
 };
 int ompgpu_back_add(struct ompgpu_back *, struct ompgpu_entry *, const struct ompgpu_map *,
@@ -785,6 +788,8 @@ void ompgpu_pack_release(struct ompgpu_device *, struct ompgpu_pack *);
 bool ompgpu_pack_add(struct ompgpu_pack *, const struct ompgpu_entry *, uintptr_t host,
                      const void *src, size_t size);
 int ompgpu_pack_send(struct ompgpu_device *, const struct ompgpu_pack *);
+/* What of the block is in use, on the device. */
+const void *ompgpu_pack_bytes(const struct ompgpu_pack *, size_t *size);
 
 /* ------------------------------------------------------------------ lost data (stale.c) */
 /* For OMPGPU_CHECK=stale: bytes went to the device, or will later; are about to come back; a

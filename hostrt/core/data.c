@@ -179,12 +179,13 @@ static uintptr_t translate_address(const struct work *w, uintptr_t host)
 }
 
 /* -------------------------------------------------------------- creating and removing a mapping */
-void ompgpu_data_release(struct ompgpu_device *dev, const struct ompgpu_entry *e)
+void ompgpu_data_release(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
     if (e->pack)
         ompgpu_pack_release(dev, e->pack);
     else if (e->memory)
         dev->plugin->free(dev->ordinal, e->memory);
+    e->pack = NULL, e->memory = NULL;
 }
 
 void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
@@ -330,7 +331,7 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     struct ompgpu_entry *e =
         ompgpu_entry_new(w->dev, p.begin, p.size, (uintptr_t)memory + before, 0);
     if (!e) {
-        const struct ompgpu_entry none = { .pack = pack, .memory = memory };
+        struct ompgpu_entry none = { .pack = pack, .memory = memory };
         ompgpu_data_release(w->dev, &none);
         return ompgpu_item_failed(w, m);
     }
@@ -778,6 +779,7 @@ static int bring_back(struct work *w, bool more)
     int bad = 0;
     if (more) {
         back.copies = NULL, back.n = 0, back.bytes = 0, back.attached = false, back.failed = NULL;
+        back.pack = NULL, back.npacked = 0;
         for (unsigned i = w->n; i-- > 0 && !bad;)
             if (was_counted(w, i))
                 bad = add_copy_back(w, &w->maps[i], &back);

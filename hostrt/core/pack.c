@@ -3,7 +3,8 @@
  *
  * A copy of a few bytes costs as much as one of a few thousand: what counts is the call of the
  * driver.  So new mappings that are small lie together, and an image of them on the host gathers
- * what each is to hold.  What no copy has set is undefined on the device, and stays so.
+ * what each is to hold.  What no copy has set is undefined on the device, and stays so.  Where
+ * several come back in one construct, the block does (back.c).
  *
  * The block goes when the last of its mappings has gone. */
 #include <string.h>
@@ -31,11 +32,15 @@ static size_t size_for(const struct work *w)
 {
     size_t size = 0;
     unsigned small = 0;
-    for (unsigned i = 0; i < w->n && size < LARGEST_PACK; i++)
-        if (is_small(&w->maps[i])) {
-            size += rounded(w->maps[i].size + OMPGPU_LARGEST_ALIGNMENT);
-            small++;
-        }
+    for (unsigned i = 0; i < w->n; i++) {
+        size_t one = rounded(w->maps[i].size + OMPGPU_LARGEST_ALIGNMENT);
+        if (!is_small(&w->maps[i]))
+            continue;
+        if (size + one > LARGEST_PACK)
+            break;
+        size += one;
+        small++;
+    }
     return small < 2 ? 0 : size;
 }
 
@@ -99,4 +104,10 @@ bool ompgpu_pack_add(struct ompgpu_pack *p, const struct ompgpu_entry *e, uintpt
 int ompgpu_pack_send(struct ompgpu_device *dev, const struct ompgpu_pack *p)
 {
     return p && p->filled ? dev->plugin->to_device(dev->ordinal, p->memory, p->image, p->used) : 0;
+}
+
+const void *ompgpu_pack_bytes(const struct ompgpu_pack *p, size_t *size)
+{
+    *size = p->used;
+    return p->memory;
 }

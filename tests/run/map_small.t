@@ -47,6 +47,14 @@ static void pair(int i)
 #pragma omp target exit data map(from: u)
 #pragma omp target exit data map(from: v)
     expect("pair", u == i && v == 2 * i);
+#pragma omp target data map(tofrom: u, v)
+    u = v = 0;
+    expect("pair, together", u == i && v == 2 * i);
+#pragma omp target enter data map(to: u, v)
+    u = v = 0;
+#pragma omp target exit data map(from: u, v) nowait
+#pragma omp taskwait
+    expect("pair, later", u == i && v == 2 * i);
 }
 int main(int argc, char **argv)
 {
@@ -65,8 +73,10 @@ run() { env LD_LIBRARY_PATH="$OBJ/nullcuda" OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_
 check "one construct" run 0
 calls() { sed -n "s/^$1 //p" counts; }
 check "... 3 copies: the block, the large array and the update" test "$(calls cuMemcpyHtoDAsync_v2)" = 3
+check "... and 4 back: d, a part of c, the block and the large array" test "$(calls cuMemcpyDtoHAsync_v2)" = 4
 check "100 pairs, of one host thread and of four" run 100
-check "... a copy for each" test "$(calls cuMemcpyHtoDAsync_v2)" = 203
+check "... a copy for each of three constructs" test "$(calls cuMemcpyHtoDAsync_v2)" = 603
+check "... and one back for what leaves together" test "$(calls cuMemcpyDtoHAsync_v2)" = 804
 check "... and blocks that are used again" test "$(calls cuMemAlloc_v2)" -le 12
 # Where the copy of a block fails, or the memory for it: the construct has not happened.
 fails() { NULLCUDA_FAIL=$1 OMPGPU_ON_FAILURE=$2 run 2 >log 2>&1; }
