@@ -80,7 +80,8 @@ printf '#!/bin/sh\nexit 1\n' >fails; chmod +x fails; OMPGPU_CLANG=./fails
 says "clang that cannot compile" 1 "'./fails --version'" --version
 unset OMPGPU_CLANG
 TMPDIR=/no/tmp; export TMPDIR
-says "TMPDIR of nothing" 1 "'/no/tmp'|No such file" -c plain.c
+says "TMPDIR of nothing" 1 "'/no/tmp'|No such file" $ARCH -c app.c
+check "... which a plain file does without" "$CC" -c plain.c
 unset TMPDIR
 says "-emit-llvm" 2 "'-emit-llvm'|--emit=ir" $ARCH -emit-llvm -c app.c
 says "-m32" 2 "-m32|64-bit" $ARCH -m32 -c app.c
