@@ -439,9 +439,10 @@ struct variant {
     struct fe_function *base, *function;
     const struct fe_pragma *p;
     unsigned match, end;
+    unsigned from; /* As in clang: calls before it, and in the definition there, are the base's. */
 };
 
-static struct fe_function *function_after(struct fe *fe, unsigned offset)
+static const struct omp_decl *function_after(const struct fe *fe, unsigned offset)
 {
     const struct omp_decl *best = NULL;
     for (unsigned i = 0; i < fe->decls.n; i++) {
@@ -450,7 +451,7 @@ static struct fe_function *function_after(struct fe *fe, unsigned offset)
             (!best || d->extent.begin < best->extent.begin))
             best = d;
     }
-    return best ? fe_function_of(fe, best->function) : NULL;
+    return best;
 }
 
 static bool read_variant(struct fe *fe, const struct fe_pragma *p, struct variant *v)
@@ -460,8 +461,10 @@ static bool read_variant(struct fe *fe, const struct fe_pragma *p, struct varian
     if (!token_is(&s, k, "(") || k + 1 >= p->ntokens)
         return false;
     const struct fe_token *name = &p->tokens[k + 1];
+    const struct omp_decl *d = function_after(fe, p->extent.end);
     *v = (struct variant){ .p = p,
-                           .base = function_after(fe, p->extent.end),
+                           .base = d ? fe_function_of(fe, d->function) : NULL,
+                           .from = d ? d->extent.end : 0,
                            .function = fe_function_named(fe, fe->u->text + name->begin,
                                                          name->end - name->begin) };
     for (k = closing(&s, k) + 1; k < p->ntokens; k++)
@@ -487,7 +490,7 @@ static struct fe_function *variant_for(struct fe *fe, const struct variant *v, u
     unsigned long long score = 0;
     for (unsigned i = 0; i < n; i++) {
         struct selector s;
-        if (v[i].base != base)
+        if (v[i].base != base || offset < v[i].from)
             continue;
         if (!around.n)
             around = constructs_around(fe, offset, !in_target);
@@ -598,7 +601,7 @@ struct fe_candidates fe_find_candidates(struct fe *fe, const char *base, unsigne
         struct selector s = {
             .fe = fe, .p = v.at[i].p, .device = device, .around = &around, .late = true
         };
-        if (strcmp(v.at[i].base->f->name, base) == 0 &&
+        if (strcmp(v.at[i].base->f->name, base) == 0 && offset >= v.at[i].from &&
             evaluate(&s, v.at[i].match, v.at[i].end) == YES)
             add_candidate(&list, (struct fe_candidate){ v.at[i].function->f->name,
                                                         condition_of(fe, &s), v.at[i].p, s.score,

@@ -1,11 +1,12 @@
 /* variant.c - functions between `begin declare variant` and its end.
  *
  * Each gets a name of its own, and the function whose name it had is declared again with it as its
- * variant:
+ * variant; before it, because a call of that name in it is one of the variant:
  *
- *     begin declare variant match(M)        int f_1(int x) {…}
+ *     begin declare variant match(M)        int f_1(int x);
  *     int f(int x) {…}                      #pragma omp declare variant(f_1) match(M)
  *     end declare variant                   int f(int x);
+ *                                           int f_1(int x) {…}
  *
  * Blocks that only the host may use are left to clang.  A block inside of another one becomes one
  * beside it first, which has the selectors of both (6.0, section 9.6.5). */
@@ -245,6 +246,13 @@ bool fe_is_for_gpu(const char *function)
     return false;
 }
 
+/* A base that the host may not use, or that is defined already. */
+#define FOR_GPU_ALONE                                                                              \
+    "#pragma GCC diagnostic push\n"                                                                \
+    "#pragma GCC diagnostic ignored \"-Wignored-attributes\"\n"                                    \
+    "%s __attribute__((unused));\n"                                                                \
+    "#pragma GCC diagnostic pop"
+
 static void add_variant(struct lowering *l, const struct fe_pragma *p, const struct definition *d,
                         bool host)
 {
@@ -252,12 +260,16 @@ static void add_variant(struct lowering *l, const struct fe_pragma *p, const str
     const char *name = arena_printf(fe->a, "%s_%s", lower_name(l, "variant"), fe_text(fe, d->name));
     if (!host)
         *VEC_PUSH(NULL, &for_gpu) = mem_strdup(name);
+    const char *head = arena_printf(
+        fe->a, "%s%s%s", fe_text(fe, (struct omp_extent){ d->head.begin, d->name.begin }), name,
+        fe_text(fe, (struct omp_extent){ d->name.end, d->head.end }));
+    const char *directive =
+        arena_printf(fe->a, "#pragma omp declare variant(%s) %s%s", name,
+                     lower_tokens(fe, p, p->clauses_at, p->ntokens), lower_text(fe, d->head));
+    fe_add_edit(fe, &l->edits, d->head.begin, 0,
+                arena_printf(fe->a, host ? "%s;\n%s;\n# %u\n" : "%s;\n" FOR_GPU_ALONE "\n# %u\n",
+                             head, directive, fe_place(fe->u, d->head.begin).line));
     fe_add_edit(fe, &l->edits, d->name.begin, d->name.end - d->name.begin, name);
-    fe_add_edit(fe, &l->edits, d->end, 0,
-                arena_printf(fe->a, "\n#pragma omp declare variant(%s) %s%s%s;\n# %u\n", name,
-                             lower_tokens(fe, p, p->clauses_at, p->ntokens),
-                             lower_text(fe, d->head), host ? "" : " __attribute__((unused))",
-                             fe_place(fe->u, d->end).line));
 }
 
 void lower_variant_block(struct lowering *l, struct fe_pragma *p)

@@ -1,5 +1,6 @@
 /* declare variant and metadirective: the device's choice in regions and the functions they call, the host's elsewhere */
 #include "check.h"
+#pragma clang diagnostic ignored "-Wsource-uses-openmp" /* a base that calls itself */
 
 static int where(void) { return 1; }
 
@@ -134,6 +135,46 @@ int begun(void)
 #pragma omp end declare variant
 int begun(void) { return 6; }
 
+/* after the definition, and calls of it: those before are the base's, as are those in a base that follows its directive;
+ * in a variant of a block the name is the variant's */
+static int late(int n) { return n; }
+static int called_before(void)
+{
+    int r = 0;
+#pragma omp target map(from: r)
+    r = ON_DEVICE + 10 * late(1);
+    return r;
+}
+int announced(int);
+#pragma omp begin declare variant match(implementation={vendor(llvm)})
+static int late(int n) { return n + 3; }
+int announced(int n) { return n ? announced(n - 1) + 100 : 7; }
+#pragma omp end declare variant
+int announced(int n) { return n; }
+int fifty(int);
+int fifty(int n) { return n + 50; }
+#pragma omp declare variant(fifty) match(construct={parallel})
+int directed(int n)
+{
+    int r = 5;
+#pragma omp parallel num_threads(1) if(n)
+    r = n ? directed(n - 1) + 1 : 5;
+    return r;
+}
+static void order_of_declarations(void)
+{
+    int a = 0, b = 0, c = 0;
+#pragma omp target map(from: a, b, c)
+    a = late(1), b = announced(3), c = directed(3);
+    CHECK_EQ(called_before(), 11);
+    CHECK_EQ(a, 4);
+    CHECK_EQ(b, 307);
+    CHECK_EQ(c, 8);
+    CHECK_EQ(late(1), a);
+    CHECK_EQ(announced(3), b);
+    CHECK_EQ(directed(3), c);
+}
+
 /* blocks inside of others: a function is a variant where the selectors of all of them hold */
 static int in_two(void) { return 1; }
 static int in_three(void) { return 1; }
@@ -175,6 +216,7 @@ int main(void)
     int n = 0;
     functions();
     blocks();
+    order_of_declarations();
     metadirectives();
 #pragma omp target map(from: n)
     n = begun();
