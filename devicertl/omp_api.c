@@ -1,8 +1,9 @@
 /* omp_api.c - the omp_* routines in device code (chapter 18 of OpenMP 5.2; 3 of 6.0).
  *
  * Internal control variables that a region could change stay what they are: nested regions are
- * serialised here.  Only nthreads-var has effect, for the next regions of a generic kernel's team,
- * and run-sched-var, for schedule(runtime).
+ * serialised here.  Only these have effect: nthreads-var, for the next regions of a generic
+ * kernel's team, run-sched-var, for schedule(runtime), and the device's two about teams, for the
+ * next kernels.
  */
 #include "devicertl/arch.h"
 
@@ -36,6 +37,22 @@ static int size_at(int at)
     return at == 1 ? (int)outer_size() : 1;
 }
 
+/* nteams-var and teams-thread-limit-var of the device, 0: not set.  The host has set the pointer,
+ * which only images have that call what is below, to memory of the device's, and reads there what
+ * a kernel has set (hostrt/core/icvs.c). */
+int *__ompgpu_team_icvs;
+static int team_icv(unsigned i)
+{
+    int *at = __ompgpu_team_icvs;
+    return at ? __scoped_atomic_load_n(&at[i], __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM) : 0;
+}
+static void set_team_icv(unsigned i, int value)
+{
+    int *at = __ompgpu_team_icvs;
+    if (at && value > 0)
+        __scoped_atomic_store_n(&at[i], value, __ATOMIC_RELAXED, __MEMORY_SCOPE_SYSTEM);
+}
+
 /* ------------------------------------------------------------------ threads, teams, levels */
 OMP_API(int, omp_get_thread_num, (void), __ompgpu_thread_id())
 OMP_API(int, omp_get_num_threads, (void), __ompgpu_num_threads())
@@ -44,8 +61,8 @@ OMP_API(int, omp_get_thread_limit, (void), (int)__ompgpu_thread_limit())
 OMP_API(int, omp_get_num_procs, (void), (int)__ompgpu_arch_ntid())
 OMP_API(int, omp_get_team_num, (void), __ompgpu_team_id())
 OMP_API(int, omp_get_num_teams, (void), __ompgpu_num_teams())
-OMP_API(int, omp_get_max_teams, (void), 0)
-OMP_API(int, omp_get_teams_thread_limit, (void), 0)
+OMP_API(int, omp_get_max_teams, (void), team_icv(0))
+OMP_API(int, omp_get_teams_thread_limit, (void), team_icv(1))
 OMP_API(int, omp_in_parallel, (void), active())
 OMP_API(int, omp_get_level, (void), (int)level())
 OMP_API(int, omp_get_active_level, (void), active())
@@ -81,9 +98,11 @@ void omp_set_num_threads(int n)
 OMP_NO_EFFECT(omp_set_dynamic)
 OMP_NO_EFFECT(omp_set_nested)
 OMP_NO_EFFECT(omp_set_max_active_levels)
-OMP_NO_EFFECT(omp_set_num_teams)
-OMP_NO_EFFECT(omp_set_teams_thread_limit)
 OMP_NO_EFFECT(omp_set_default_device)
+
+void omp_set_num_teams(int), omp_set_teams_thread_limit(int);
+void omp_set_num_teams(int n) { set_team_icv(0, n); }
+void omp_set_teams_thread_limit(int n) { set_team_icv(1, n); }
 
 /* There are no places. */
 void omp_get_place_proc_ids(int, int *), omp_get_partition_place_nums(int *);

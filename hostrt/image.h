@@ -112,7 +112,7 @@ struct ompgpu_kernel_entry {
     /* locals that the emulated image's functions have in memory, each function once */
     uint32_t frame_bytes;
     uint32_t streams; /* OMPGPU_KERNEL_WIDE: text of struct ompgpu_stream */
-    uint32_t unused;
+    uint32_t uses;    /* OMPGPU_USES_* */
 };
 /* A kernel or variable of a member that has another name in the linked image, because two files
  * have one of that name. */
@@ -144,6 +144,9 @@ enum {
     /* shift: variables in the record (8 bits); arrays (the rest) */
     OMPGPU_KERNEL_VARIABLES = 11,
 };
+enum { OMPGPU_USES_TEAM_ICVS = 1 }; /* it can call routines that ask for or set them */
+/* The variable that an image with such a kernel has (devicertl/omp_api.c). */
+#define OMPGPU_TEAM_ICVS "__ompgpu_team_icvs"
 #define OMPGPU_WIDE_SUFFIX "__omp_wide"
 enum { OMPGPU_STREAMS = 8 };
 /* What iteration i accesses through a pointer that is a kernel's parameter: `bytes` from pointer +

@@ -71,6 +71,7 @@ struct ir_kernel {
 
     /* measured in the final IR (report/measure.c); frame_bytes: of all functions that it reaches */
     unsigned barriers, indirect_calls;
+    unsigned uses; /* OMPGPU_USES_* */
     uint64_t shared_bytes, frame_bytes;
     /* of a thread: locals of the functions on the deepest way, and the largest one of all */
     uint64_t deepest_bytes, largest_bytes;

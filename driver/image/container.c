@@ -140,6 +140,7 @@ static struct ompgpu_kernel_entry kernel_entry(struct text *b, const struct prot
         .max_threads = (uint32_t)k->max_threads,
         .reduce_bytes = (uint32_t)k->reduce_bytes,
         .flags = (uint32_t)(k->flags | emu->flags),
+        .uses = (uint32_t)(k->uses | emu->uses),
         .heap_bytes = larger(k->heap_bytes, emu->heap_bytes),
         .block_bytes = larger(k->block_bytes, emu->block_bytes),
         .copy_bytes = larger(k->copy_bytes, emu->copy_bytes),

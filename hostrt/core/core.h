@@ -162,6 +162,15 @@ int ompgpu_select_devices(const struct ompgpu_plugin *, int n, int *ordinals);
 /* After it: of device n, by OMP_…_DEV_n, OMP_…_DEV, OMP_…_ALL, of which the first that is set
  * counts. */
 void ompgpu_read_icvs(int device, struct ompgpu_icvs *);
+/* icvs.c: nteams-var and teams-thread-limit-var of the device as they are now; 0: not set. */
+struct ompgpu_team_icvs {
+    int num_teams, thread_limit;
+};
+struct ompgpu_device;
+struct ompgpu_team_icvs ompgpu_team_icvs(const struct ompgpu_device *);
+/* Under ompgpu_start_lock: the image's kernels get to them, where any wants to. */
+int ompgpu_team_icvs_load(struct ompgpu_device *, const struct ompgpu_image_header *, void *module);
+void ompgpu_team_icvs_close(struct ompgpu_device *);
 bool ompgpu_is_device_icv(const char *name, size_t length); /* without the ending */
 void ompgpu_hint_variables(void);                           /* hint.c: after it */
 extern const char *const ompgpu_variable_names[];           /* all of ours; NULL at the end */
@@ -401,7 +410,8 @@ struct ompgpu_device {
     const struct ompgpu_plugin *plugin; /* immutable once open */
     int ordinal, number;                /* immutable; the plugin's, the program's */
     char uid[OMPGPU_UID];               /* written once, under ompgpu_start_lock; "": not yet */
-    struct ompgpu_icvs icvs;            /* immutable */
+    struct ompgpu_icvs icvs;            /* immutable: as the program began */
+    int *team_icvs;                     /* atomic: what kernels may have set (icvs.c); NULL: none */
     struct ompgpu_device_info info;     /* immutable once open */
     int state;                          /* atomic; written under ompgpu_start_lock */
     /* atomic: ompgpu_generation up to which variables are loaded */

@@ -353,6 +353,7 @@ static void close_device(struct ompgpu_device *dev)
     ompgpu_deferred_close(dev);
     ompgpu_interops_close(dev);
     ompgpu_reverse_close(dev);
+    ompgpu_team_icvs_close(dev);
     for (struct ompgpu_entry *e; (e = ompgpu_present_next(dev, 0));) {
         ompgpu_present_remove(dev, e);
         ompgpu_data_drop(dev, e);

@@ -154,7 +154,7 @@ static bool limit_applies(const struct ompgpu_device *dev, const struct ompgpu_f
 }
 
 static unsigned choose_threads(const struct ompgpu_device *dev, struct ompgpu_function *f,
-                               const struct ompgpu_launch *l)
+                               const struct ompgpu_launch *l, int teams_thread_limit)
 {
     const struct ompgpu_icvs *icvs = &dev->icvs;
     unsigned most = most_threads(dev, f);
@@ -167,8 +167,8 @@ static unsigned choose_threads(const struct ompgpu_device *dev, struct ompgpu_fu
         return 1;
     if (l->thread_limit > 0)
         return smaller((unsigned)l->thread_limit, most);
-    if (icvs->teams_thread_limit > 0)
-        return smaller((unsigned)icvs->teams_thread_limit, most);
+    if (teams_thread_limit > 0)
+        return smaller((unsigned)teams_thread_limit, most);
     if (icvs->num_threads > 0 && is_spmd(f, l))
         return smaller((unsigned)icvs->num_threads, most);
     return smaller(is_spmd(f, l) ? wanted_threads(dev, f, l) : OMPGPU_GENERIC_THREADS, most);
@@ -202,13 +202,14 @@ static unsigned wanted_teams(const struct ompgpu_device *dev, struct ompgpu_func
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct ompgpu_function *f,
                                        const struct ompgpu_launch *l)
 {
-    struct ompgpu_geometry g = { 1, choose_threads(dev, f, l) };
+    struct ompgpu_team_icvs icvs = ompgpu_team_icvs(dev);
+    struct ompgpu_geometry g = { 1, choose_threads(dev, f, l, icvs.thread_limit) };
     if (!(l->flags & OMPGPU_LAUNCH_TEAMS))
         return g;
     if (l->num_teams > 0)
         g.teams = (unsigned)l->num_teams;
-    else if (dev->icvs.num_teams > 0)
-        g.teams = (unsigned)dev->icvs.num_teams;
+    else if (icvs.num_teams > 0)
+        g.teams = (unsigned)icvs.num_teams;
     else
         g.teams = wanted_teams(dev, f, l, g.threads);
     return g;

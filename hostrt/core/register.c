@@ -360,7 +360,8 @@ static int load_image(const struct ompgpu_image_header *h, struct ompgpu_device 
     l->image = h, l->device = dev;
     l->next = loads, loads = l;
     if (ompgpu_image_bytes(h, (unsigned)image, &data, &size, &l->owned) ||
-        dev->plugin->load(dev->ordinal, h, image, data, size, &l->module)) {
+        dev->plugin->load(dev->ordinal, h, image, data, size, &l->module) ||
+        ompgpu_team_icvs_load(dev, h, l->module)) {
         unload_image(l);
         return -1;
     }

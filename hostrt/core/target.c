@@ -182,7 +182,7 @@ static bool is_long(const struct running *r, const struct ompgpu_launch *launch)
 {
     const struct ompgpu_device_info *info = &r->dev->info;
     return launch->nloops == 1 && launch->trips[0] < INT32_MAX / 2 && launch->num_teams <= 0 &&
-           r->dev->icvs.num_teams <= 0 &&
+           ompgpu_team_icvs(r->dev).num_teams <= 0 &&
            launch->trips[0] >= (uint64_t)info->multiprocessors * info->max_threads_per_mp;
 }
 

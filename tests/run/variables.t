@@ -51,4 +51,49 @@ env OMP_DISPLAY_ENV=verbose ./app >out 2>err
 check "those, too" mentions "$(cat err)" "[all] OMPGPU_EMU_DEVICES='2'|[all] OMPGPU_TEAM_HEAP: value is not defined"
 ./app show >out 2>err
 check "by the routine" mentions "$(cat err)" "2 devices of kind emu|OMP_DEFAULT_DEVICE='0'"
+# What the routines say on the device; what one file's region sets, another file's, in an image of its own, finds.
+cat >icvs.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+void set(int device, int teams, int threads);
+static void show(int device)
+{
+    int teams = -1, threads = -1, league = 0;
+    #pragma omp target device(device) map(from: teams, threads)
+    teams = omp_get_max_teams(), threads = omp_get_teams_thread_limit();
+    #pragma omp target teams device(device) map(tofrom: league)
+    if (omp_get_team_num() == 0)
+        league = omp_get_num_teams();
+    printf("%d,%d,%d ", teams, threads, teams ? league : 0);
+}
+int main(void)
+{
+    show(0), show(1);
+    set(1, 9, 0), set(0, 8, 33);
+    show(0), show(1);
+    return 0;
+}
+C
+cat >set.c <<'C'
+#include <omp.h>
+void set(int device, int teams, int threads)
+{
+    #pragma omp target device(device)
+    {
+        omp_set_num_teams(teams);
+        omp_set_teams_thread_limit(threads);
+    }
+}
+C
+"$CC" --gpu-arch=emu,sm_80 -O2 icvs.c set.c -o icvs || exit 1
+says() {
+    name=$1 expected=$2; shift 2
+    for device in emu ptx; do
+        got=$(env OMPGPU_DEVICE=$device OMPGPU_PTX_DEVICES=2 "$@" ./icvs 2>err)
+        check "$name on $device" test "$got" = "$expected "
+    done
+}
+says "routines, nothing set" "0,0,0 0,0,0 8,33,8 9,0,9" OMPGPU_INFO=0
+says "routines, all devices" "4,96,4 4,96,4 8,33,8 9,96,9" OMP_NUM_TEAMS_ALL=5 OMP_NUM_TEAMS_DEV=4 OMP_TEAMS_THREAD_LIMIT_ALL=96
+says "routines, one device" "5,0,5 7,16,7 8,33,8 9,16,9" OMP_NUM_TEAMS_DEV_1=7 OMP_NUM_TEAMS_ALL=5 OMP_TEAMS_THREAD_LIMIT_DEV_1=16
 finish

@@ -179,12 +179,15 @@ bool ir_link(struct ir_unit *u)
 }
 
 /* ------------------------------------------------------------------ linkage */
+/* The runtime's variable that the host sets, as it sets the user's. */
+static bool is_team_icvs(const char *name) { return strcmp(name, OMPGPU_TEAM_ICVS) == 0; }
+
 static bool is_exported(const struct ir_unit *u, const char *name)
 {
     for (unsigned i = 0; i < u->nkernels; i++)
         if (strcmp(u->kernels[i].name, name) == 0)
             return true;
-    return ir_is_export(u, name) ||
+    return ir_is_export(u, name) || is_team_icvs(name) ||
            (u->opt->target == IR_X86 && (is_emu_interface(name) || ir_is_backend_call(name)));
 }
 
@@ -198,6 +201,10 @@ static void internalise(const struct ir_unit *u, LLVMValueRef global)
         LLVMSetLinkage(global, LLVMInternalLinkage);
     else if (ir_is_backend_call(name))
         LLVMSetLinkage(global, LLVMExternalLinkage); /* nothing calls it yet */
+    if (is_team_icvs(name)) {
+        LLVMSetLinkage(global, LLVMExternalLinkage);
+        LLVMSetVisibility(global, LLVMProtectedVisibility);
+    }
 }
 
 /* Only kernels and declare target variables are seen from outside; the optimiser may do as it likes

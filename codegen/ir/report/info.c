@@ -23,6 +23,7 @@ static struct proto_kernel kernel_record(const struct ir_kernel *k)
                                   .max_threads = k->max_threads,
                                   .reduce_bytes = k->reduce_bytes,
                                   .flags = k->flags,
+                                  .uses = k->uses,
                                   .heap_bytes = k->heap_bytes,
                                   .block_bytes = k->block_bytes,
                                   .copy_bytes = k->copy_bytes,

@@ -99,6 +99,8 @@ static void measure_function(const struct ir_unit *u, struct ir_kernel *k, LLVMV
 static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const struct ir_node *node)
 {
     if (LLVMIsAGlobalVariable(node->value)) {
+        if (strcmp(ir_name(node->value), OMPGPU_TEAM_ICVS) == 0)
+            k->uses |= OMPGPU_USES_TEAM_ICVS;
         if (ir_is_team_shared(u, node->value))
             k->shared_bytes += LLVMABISizeOfType(u->layout, LLVMGlobalGetValueType(node->value));
         return;
