@@ -53,11 +53,12 @@ const void *drv_image_bytes(const struct ompgpu_image_header *, const struct omp
 const Elf64_Shdr *drv_image_section(const void *file, size_t size);
 /* A program or shared library that needs a library whose name begins so. */
 bool drv_needs_library(const char *path, const char *name);
-/* Calls `see` for the name of each undefined symbol of an object, a program, a library or the
- * objects of an archive, until it returns true: then that is returned.  For what is no ELF-64 file,
- * such as bitcode, it is called once with all its bytes. */
-typedef bool drv_see_symbol(void *data, const char *bytes, size_t length, bool is_name);
-bool drv_sees_undefined(const char *file, size_t size, drv_see_symbol *see, void *data);
+/* Calls `see` for the name of each global symbol of an object, a program, a library or the objects
+ * of an archive, until it returns true: then that is returned.  For what is no ELF-64 file, such as
+ * bitcode, it is called once with all its bytes. */
+enum drv_seen { SEEN_UNDEFINED, SEEN_DEFINED, SEEN_BYTES };
+typedef bool drv_see_symbol(void *data, const char *bytes, size_t length, enum drv_seen seen);
+bool drv_sees_symbol(const char *file, size_t size, drv_see_symbol *see, void *data);
 /* The same as drv_append_image, for an object file that the host compiler wrote. */
 bool drv_fill_image(const char *object, const char *container);
 /* A new object file with the container of a device link, under this hidden symbol. */

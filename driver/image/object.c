@@ -81,7 +81,7 @@ bool drv_needs_library(const char *path, const char *name)
     return false;
 }
 
-/* ------------------------------------------------------------------ undefined symbols */
+/* ------------------------------------------------------------------ symbols */
 struct symbols { /* to look for */
     drv_see_symbol *see;
     void *data;
@@ -99,15 +99,15 @@ static bool copy_section(const char *file, size_t size, const Elf64_Ehdr *e, uin
 }
 
 /* … of a table of symbols. */
-static bool sees_undefined(const struct symbols *w, const char *table, uint64_t size,
-                           const char *names, uint64_t names_size)
+static bool sees_symbol(const struct symbols *w, const char *table, uint64_t size,
+                        const char *names, uint64_t names_size)
 {
     Elf64_Sym y;
     for (uint64_t at = 0; at + sizeof y <= size; at += sizeof y) {
         memcpy(&y, table + at, sizeof y);
-        if (y.st_shndx == SHN_UNDEF && y.st_name < names_size &&
+        if (ELF64_ST_BIND(y.st_info) != STB_LOCAL && y.st_name < names_size &&
             w->see(w->data, names + y.st_name, strnlen(names + y.st_name, names_size - y.st_name),
-                   true))
+                   y.st_shndx == SHN_UNDEF ? SEEN_UNDEFINED : SEEN_DEFINED))
             return true;
     }
     return false;
@@ -123,7 +123,7 @@ static bool sees_in_elf(const struct symbols *w, const char *file, size_t size, 
             return false;
         if ((s.sh_type == SHT_SYMTAB || s.sh_type == SHT_DYNSYM) &&
             copy_section(file, size, e, s.sh_link, &names) && names.sh_type == SHT_STRTAB &&
-            sees_undefined(w, file + s.sh_offset, s.sh_size, file + names.sh_offset, names.sh_size))
+            sees_symbol(w, file + s.sh_offset, s.sh_size, file + names.sh_offset, names.sh_size))
             return true;
     }
     return false;
@@ -136,10 +136,10 @@ static bool sees_in_object(const struct symbols *w, const char *file, size_t siz
         memcpy(&e, file, sizeof e);
     if (size >= sizeof e && is_elf64(&e, size))
         return sees_in_elf(w, file, size, &e);
-    return w->see(w->data, file, size, false);
+    return w->see(w->data, file, size, SEEN_BYTES);
 }
 
-bool drv_sees_undefined(const char *file, size_t size, drv_see_symbol *see, void *data)
+bool drv_sees_symbol(const char *file, size_t size, drv_see_symbol *see, void *data)
 {
     const struct symbols w = { see, data };
     struct ar_hdr h;

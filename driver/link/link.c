@@ -113,12 +113,26 @@ static enum needs needs_of_name(const char *name, size_t length)
     return NOTHING;
 }
 
-static bool add_needs(void *most, const char *bytes, size_t length, bool is_name)
+/* A tool: LLVM's library starts it, which a program with routines of ours alone would not have. */
+static const char tool[] = "ompt_start_tool";
+
+struct found {
+    enum needs needs;
+    bool tool;
+};
+
+static bool add_needs(void *to, const char *bytes, size_t length, enum drv_seen seen)
 {
-    enum needs needs = is_name ? needs_of_name(bytes, length) : needs_of(bytes, length);
-    if (needs > *(enum needs *)most)
-        *(enum needs *)most = needs;
-    return needs == LIBOMPGPU;
+    struct found *found = to;
+    enum needs needs = seen == SEEN_UNDEFINED ? needs_of_name(bytes, length)
+                       : seen == SEEN_BYTES   ? needs_of(bytes, length)
+                                              : NOTHING;
+    found->tool |= seen == SEEN_BYTES ? memmem(bytes, length, tool, sizeof tool - 1) != NULL
+                                      : seen == SEEN_DEFINED && length == sizeof tool - 1 &&
+                                            memcmp(bytes, tool, length) == 0;
+    if (needs > found->needs)
+        found->needs = needs;
+    return found->needs == LIBOMPGPU; /* which comes with calls of LLVM's */
 }
 
 static const char *file_of_input(const struct options *o, const char *const *objects, unsigned i)
@@ -126,43 +140,44 @@ static const char *file_of_input(const struct options *o, const char *const *obj
     return objects[i] ? objects[i] : o->args[i].id == FLAG_FILE ? o->args[i].value : NULL;
 }
 
-static enum needs needs_of_input(const struct options *o, const char *const *objects, unsigned i)
+static struct found find_in_input(const struct options *o, const char *const *objects, unsigned i)
 {
     size_t size;
     const char *name = file_of_input(o, objects, i), *other;
-    enum needs needs = NOTHING;
+    struct found found = { .needs = NOTHING };
     for (unsigned j = 0; name && j < i; j++) /* archives often come twice */
         if ((other = file_of_input(o, objects, j)) && strcmp(other, name) == 0)
-            return NOTHING;
+            return found;
     const char *bytes = name ? file_map(name, &size) : NULL;
     if (bytes)
-        drv_sees_undefined(bytes, size, add_needs, &needs);
-    return needs;
+        drv_sees_symbol(bytes, size, add_needs, &found);
+    return found;
 }
 
 /* CMake reads all libraries from what -v prints. */
-static enum needs needs_of_inputs(const struct options *o, const char *const *objects)
+static struct found find_in_inputs(const struct options *o, const char *const *objects)
 {
     bool asked = o->verbose || drv_has(o, FLAG_FOPENMP) || drv_has(o, FLAG_FOPENMP_EQ);
-    enum needs most = o->dry ? LIBOMPGPU : asked ? LIBOMP : NOTHING;
+    struct found all = { .needs = o->dry ? LIBOMPGPU : asked ? LIBOMP : NOTHING };
 #ifdef DRV_SANITIZE
-    most = LIBOMPGPU; /* which a program may load, and whose run-time it has to bring */
+    all.needs = LIBOMPGPU; /* which a program may load, and whose run-time it has to bring */
 #endif
-    for (unsigned i = 0; i < o->nargs && most < LIBOMPGPU; i++) {
-        enum needs needs = needs_of_input(o, objects, i);
-        most = needs > most ? needs : most;
+    for (unsigned i = 0; i < o->nargs && all.needs < LIBOMPGPU; i++) {
+        struct found one = find_in_input(o, objects, i);
+        all.needs = one.needs > all.needs ? one.needs : all.needs;
+        all.tool |= one.tool;
     }
-    return most;
+    return all;
 }
 
 static bool finds_undefined(const char *program)
 {
     size_t size;
-    enum needs needs = NOTHING;
+    struct found found = { .needs = NOTHING };
     const char *bytes = file_map(program, &size);
     if (bytes)
-        drv_sees_undefined(bytes, size, add_needs, &needs);
-    return needs;
+        drv_sees_symbol(bytes, size, add_needs, &found);
+    return found.needs;
 }
 
 /* A library among the inputs, or an object that was not to be read, may want more. */
@@ -182,7 +197,7 @@ static const char *find_caller(const struct options *o, const char *const *objec
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
         bool archive = !objects[i] && a->id == FLAG_FILE && text_ends(a->value, ".a");
-        if (!archive && needs_of_input(o, objects, i) == LIBOMPGPU)
+        if (!archive && find_in_input(o, objects, i).needs == LIBOMPGPU)
             return a->value;
     }
     return NULL;
@@ -249,6 +264,7 @@ struct link {
     const char *device; /* an object with images that the device link made; NULL: none */
     const char *to;
     enum needs needs;
+    bool has_tool;
 };
 
 static bool compiles_any(const struct link *l)
@@ -275,6 +291,8 @@ static void link_command(const struct link *l, struct words *w)
         WORDS_ADD(w, l->device, "-Wl,-u," DRV_LINKED_IMAGE);
     if (l->needs)
         our_library(o, l->needs == LIBOMPGPU, w);
+    if (l->needs && l->has_tool) /* the library that -fopenmp adds is there without a call */
+        words_add(w, "-Wl,--no-as-needed");
     WORDS_ADD(w, "-o", l->to);
 }
 
@@ -338,7 +356,8 @@ int drv_link(const struct options *o, const char *const *objects)
     const char *output = o->output ? o->output : "a.out";
     struct link l = { o, objects, .to = o->dry ? output : drv_output_begin(output) };
     refuse_static(o, objects);
-    l.needs = needs_of_inputs(o, objects);
+    struct found found = find_in_inputs(o, objects);
+    l.needs = found.needs, l.has_tool = found.tool;
     int code = host_link(&l);
     if (code || o->dry || is_empty(l.to))
         return code;

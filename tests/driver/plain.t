@@ -90,6 +90,25 @@ unused() { "$1" -c -static-libgcc -L. -lm -Wl,-z,now bare.c -o bare.o 2>&1 | gre
 check "flags of the link are unused with -c in clang" test -n "$(unused "$CLANG")" && check "... the same warnings" test "$(unused "$CC")" = "$(unused "$CLANG")"
 printf '#include <omp.h>\nint main(void) { return omp_get_num_devices() < 0; }\n' >asks.c
 check "a program that only asks for devices" "$CC" asks.c -o asks && check "... starts" ./asks
+cat >tool.c <<'C'
+#include <omp.h>
+#include <omp-tools.h>
+#include <stdio.h>
+static int start(ompt_function_lookup_t find, int device, ompt_data_t *data) { return puts("starts"); }
+static void end(ompt_data_t *data) { puts("ends"); }
+ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime)
+{
+    static ompt_start_tool_result_t tool = { start, end, { 0 } };
+    return &tool;
+}
+C
+printf '#include <omp.h>\nint main(void) { int d = omp_get_default_device(); void *p = omp_target_alloc(8, d); omp_target_free(p, d); return !p; }\n' >allocates.c
+starts() { "$CC" "$@" -o tooled && on_device ./tooled >out && has out starts && has out ends; }
+check "a tool in a program with routines alone starts" starts tool.c allocates.c
+if [ -n "${OMPGPU_SANITIZE:-}" ]; then skip "... from bitcode" "libompgpu.so needs the run-time of the sanitizers"
+else check "... from bitcode" starts -flto tool.c allocates.c
+fi
+check "without a tool there is no libomp in it" sh -c "'$CC' allocates.c -o allocates && readelf -d allocates | grep -q ompgpu && ! readelf -d allocates | grep -q 'libomp[.]'"
 check "-m32 links nothing of ours" sh -c "'$CC' -m32 -### bare.c -o bare 2>&1 | grep -c ompgpu.so | grep -q '^0'"
 printf '#pragma omp declare target\nint twice(int x) { return 2 * x; }\n#pragma omp end declare target\n' >old.c
 printf 'int old(void) __attribute__((deprecated));\nint main(void) { int r = 1;\n#pragma omp target map(tofrom: r)\nr = twice(r);\nreturn old(); }\n' >>old.c
