@@ -226,6 +226,8 @@ static void try_older(const struct job *j, struct proc *p, const char **depfile)
     plain_args(j, &again.argv, depfile);
     if (drv_proc_run(&again) == 0)
         *p = again;
+    else
+        drv_newest_openmp(); /* for the other way */
 }
 
 /* clang alone writes nothing there while it compiles C: its assembler is in the same process, and a

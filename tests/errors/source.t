@@ -31,6 +31,14 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 x = a+unknown; }
 C
+bad "what OpenMP 6.0 has taken out beside what it has added: its errors count" t.c:2:28 "'to'" <<'C'
+int b;
+#pragma omp declare target to(b)
+int main(void) { int a[9] = { 0 };
+#pragma omp target defaultmap(storage: all)
+a[0]=unknown; }
+C
+check "... alone" lacks err storage
 triangle() { bad "a triangle: $1" t.c:5:25 "$2" <<C
 int main(void) { int i, j, a[9][9] = { 0 };
 #pragma omp target map(a)
