@@ -112,9 +112,20 @@ __attribute__((no_builtin)) int __ompgpu_fputs(const char *s, void *stream)
 }
 __attribute__((no_builtin)) usize __ompgpu_fwrite(const void *p, usize size, usize n, void *stream)
 {
+    const char *at = p, *end = at + size * n;
     (void)stream;
-    printf("%.*s", (int)(size * n), (const char *)p);
-    return n;
+    while (at < end) {
+        char part[256]; /* %s reads up to a zero byte, and %c writes one */
+        unsigned length = 0;
+        while (at < end && *at && length < sizeof part - 1)
+            part[length++] = *at++;
+        part[length] = 0;
+        if (at < end && !*at)
+            printf("%s%c", part, *at++);
+        else
+            printf("%s", part);
+    }
+    return size ? n : 0;
 }
 __attribute__((no_builtin)) int __ompgpu_fputc(int c, void *stream)
 {
