@@ -62,6 +62,28 @@ static void local_array(void)
         result = k[last]; /* local_array */
     }
 }
+#pragma omp begin declare target
+static int counters[10];
+static int count_in(int i)
+{
+    static int own[10];
+    own[0]++;
+    return own[i]; /* static_of_function */
+}
+#pragma omp end declare target
+static void static_array(void)
+{
+    int last = mended ? 9: 10;
+#pragma omp target
+    for (int i = last; i <= last; i++)
+        counters[0] += counters[i]; /* static_array */
+}
+static void static_of_function(void)
+{
+    int last = mended ? 9: 10, sum = 0;
+#pragma omp target map(sum)
+    sum += count_in(last);
+}
 static void variable(void)
 {
     int last = mended ? N - 1: N;
@@ -705,6 +727,7 @@ static const struct {
 #define MISTAKE(f) { #f, f }
     MISTAKE(past_the_end),  MISTAKE(before_the_begin), MISTAKE(neighbour),
     MISTAKE(freed),         MISTAKE(local_array),      MISTAKE(variable),
+    MISTAKE(static_array),  MISTAKE(static_of_function),
     MISTAKE(block_copy),    MISTAKE(misaligned),       MISTAKE(atomic_update),
     MISTAKE(only_from),     MISTAKE(never_written),    MISTAKE(partly_written),
     MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc), MISTAKE(missing_reduction), MISTAKE(loop_carried), MISTAKE(team_storage), MISTAKE(no_barrier), MISTAKE(half_atomic),

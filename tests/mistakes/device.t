@@ -20,6 +20,8 @@ for level in -O2 -O0; do
     mistake neighbour address "write of 4 bytes|'small'"
     mistake freed address "freed"
     mistake local_array address "byte 40 of 'k', which has 40"
+    mistake static_array address "'counters', which has 40"
+    mistake static_of_function address "'own', which has 40"
     mistake block_copy address "404 bytes"
     mistake misaligned address "multiples of 4"
     mistake atomic_update address "'count'|:9: error: "

@@ -6,6 +6,7 @@
  */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/link/link.h"
+#include "codegen/ir/passes/passes.h"
 #include "devicertl/ompgpu_device.h"
 #include <stdlib.h>
 #include <string.h>
@@ -134,10 +135,13 @@ static void export_variable(const struct reading *r, LLVMValueRef global)
     if (!LLVMIsAGlobalVariable(variable))
         diag_bug("declare target variable '%s' is not a variable", name);
     if (ir_is_local_linkage(variable)) {
+        const char *users_name = mem_strdup(ir_name(variable));
         name = free_name(r, name);
         LLVMValueRef other = LLVMGetNamedGlobal(r->module, name);
         if (other && other != variable)
             diag_bug("declare target variable '%s' and another symbol have one name", name);
+        if (u->opt->check)
+            ir_keep_name(u->ctx, variable, users_name);
         LLVMSetValueName2(variable, name, strlen(name));
         LLVMSetLinkage(variable, LLVMExternalLinkage);
     }

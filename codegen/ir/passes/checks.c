@@ -170,11 +170,16 @@ static LLVMValueRef string_constant(const struct checks *c, const char *s, size_
     return g;
 }
 
-/* A name in the user's text: no part is ours. */
+/* A name in the user's text: no part is ours.  clang's for a static variable of a function is
+ * FUNCTION.NAME; a number follows where names would meet. */
 static LLVMValueRef object_name(const struct checks *c, LLVMValueRef object)
 {
     const char *name = object ? ir_users_name(c->u, object) : "";
     size_t n = strcspn(name, ".");
+    if (name[n] && LLVMIsAGlobalVariable(object) && !strchr("0123456789", name[n + 1])) {
+        name += n + 1;
+        n = strcspn(name, ".");
+    }
     return string_constant(c, name, n);
 }
 

@@ -125,6 +125,7 @@ LLVMValueRef ir_make_shared(struct ir_unit *, LLVMValueRef f, const char *name, 
 /* `size` bytes of the team heap after *end, which grows; `here`: i1, in an SPMD kernel true */
 /* A team-shared variable that stands for one of the user's. */
 bool ir_is_team_storage(const struct ir_unit *, LLVMValueRef);
+void ir_keep_name(LLVMContextRef, LLVMValueRef variable, const char *users_name);
 /* Of what it stands for; of any other value, its own. */
 const char *ir_users_name(const struct ir_unit *, LLVMValueRef);
 LLVMValueRef ir_make_heap_object(struct ir_unit *, LLVMBuilderRef, LLVMValueRef here, uint64_t *end,

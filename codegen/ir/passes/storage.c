@@ -13,7 +13,7 @@ static unsigned name_kind(LLVMContextRef ctx)
     return LLVMGetMDKindIDInContext(ctx, kind, sizeof kind - 1);
 }
 
-static void keep_name(LLVMContextRef ctx, LLVMValueRef variable, const char *name)
+void ir_keep_name(LLVMContextRef ctx, LLVMValueRef variable, const char *name)
 {
     LLVMMetadataRef text = LLVMMDStringInContext2(ctx, name, strlen(name));
     LLVMGlobalSetMetadata(variable, name_kind(ctx), LLVMMDNodeInContext2(ctx, &text, 1));
@@ -48,7 +48,7 @@ LLVMValueRef ir_make_shared(struct ir_unit *u, LLVMValueRef f, const char *name,
     LLVMSetLinkage(variable, LLVMInternalLinkage);
     LLVMSetAlignment(variable, align);
     LLVMSetInitializer(variable, LLVMGetPoison(type));
-    keep_name(u->ctx, variable, name);
+    ir_keep_name(u->ctx, variable, name);
     if (nvptx)
         return LLVMConstAddrSpaceCast(variable, l_ptr(u));
     LLVMSetThreadLocal(variable, true); /* the emulated device runs a team on one OS thread */
