@@ -1,6 +1,10 @@
 /* newer.c - words of OpenMP 6.0 that clang 22 does not read, where older ones say the same.
  *
  *     declare reduction(f: T) combiner(C)      declare reduction(f: T: C)
+ *     atomic_default_mem_order(acquire)        atomic_default_mem_order(acq_rel)
+ *                                              orders more; `release` becomes it, too
+ *     target device_type(any)                  target: regions are for the host and for devices; so
+ *                                              are those of `nohost`, which need no host's
  *
  * scan init_complete: what stands before it initialises for the input phase.  Of an exclusive scan
  * that comes after the scan phase in the text, and runs before it: the statements move there.
@@ -25,6 +29,50 @@ void lower_combiner(struct lowering *l, struct fe_pragma *p)
                      lower_tokens(fe, p, a.begin, a.end),
                      lower_tokens(fe, p, close + 1 + fe_word_at(fe, p, close + 1, ","), a.at),
                      lower_tokens(fe, p, after, p->ntokens));
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                lower_line(fe, line, p->extent.end));
+}
+
+/* ------------------------------------------------------------------ requires */
+bool lower_has_half_order(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    lower_find(fe, p, OMPC_ATOMIC_DEFAULT_MEM_ORDER, p->clauses_at, &a);
+    enum omp_keyword word = lower_keyword(fe, p, a.begin);
+    return a.end == a.begin + 1 && (word == OMPK_ACQUIRE || word == OMPK_RELEASE);
+}
+
+void lower_memory_order(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct lower_argument a;
+    lower_find(fe, p, OMPC_ATOMIC_DEFAULT_MEM_ORDER, p->clauses_at, &a);
+    const char *line = arena_printf(fe->a, "omp %s acq_rel %s", lower_tokens(fe, p, 0, a.begin),
+                                    lower_tokens(fe, p, a.end, p->ntokens));
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                lower_line(fe, line, p->extent.end));
+}
+
+/* ------------------------------------------------------------------ target device_type */
+bool lower_is_for_devices(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    if (!(p->c->leaves & OMPL_TARGET))
+        return false;
+    lower_find(fe, p, OMPC_DEVICE_TYPE, p->clauses_at, &a);
+    enum omp_keyword word = lower_keyword(fe, p, a.begin);
+    return a.end == a.begin + 1 && (word == OMPK_ANY || word == OMPK_NOHOST);
+}
+
+void lower_device_type(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct lower_argument a;
+    lower_find(fe, p, OMPC_DEVICE_TYPE, p->clauses_at, &a);
+    unsigned before = a.at - fe_word_at(fe, p, a.at - 1, ","), after = lower_after(p, &a);
+    after += fe_word_at(fe, p, after, ",");
+    const char *line = arena_printf(fe->a, "omp %s %s", lower_tokens(fe, p, 0, before),
+                                    lower_tokens(fe, p, after, p->ntokens));
     fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
                 lower_line(fe, line, p->extent.end));
 }

@@ -60,6 +60,10 @@ done
 
 check "requires atomic_default_mem_order: compiles" "$CC" --gpu-arch=sm_75 -O2 -I"$ROOT/tests/run" "$ROOT/tests/run/atomic_order.c" -o prog
 check "... atomics order other memory" env OMPGPU_CHECK=race ./prog
+for order in acquire release; do
+    check "... $order: compiles" "$CC" --gpu-arch=sm_75 -O2 -I"$ROOT/tests/run" "$ROOT/tests/run/atomic_$order.c" -o prog
+    check "... $order: atomics order other memory" env OMPGPU_CHECK=race ./prog
+done
 
 for sample in sum fork_join nw_blocks; do
     check "$sample: compiles" "$CC" --gpu-arch=sm_75 -O2 "$SAMPLES/$sample.c" -o prog -lm || continue

@@ -1,4 +1,4 @@
-/* words of OpenMP 6.0: storage, local, nogroup and depend on target_data, private by defaultmap, combiner, parallel single,
+/* words of OpenMP 6.0: storage, local, nogroup and depend on target_data, private by defaultmap, combiner, device_type, parallel single,
  * init_complete, task_iteration; kept references and memory for host and device by LLVM's extensions */
 #include <stdlib.h>
 #include "check.h"
@@ -12,7 +12,7 @@ static void words(void)
     int a[4] = { 1, 2, 3, 4 }, b[4] = { 0 }, x = 7, seen = 0;
 #pragma omp target_data map(storage: b) map(always, to: a) nogroup depend(inout: a)
     {
-#pragma omp target map(from: seen) defaultmap(private: scalar) defaultmap(storage: aggregate)
+#pragma omp target map(from: seen) defaultmap(private: scalar) defaultmap(storage: aggregate), device_type(any)
         {
             x = 9;
             counter++;
@@ -22,6 +22,13 @@ static void words(void)
     }
     CHECK_EQ(seen, 17);
     CHECK(x == 7 && b[0] == 0 && counter == 5);
+    x = 0;
+#pragma omp target teams distribute parallel for reduction(+: x), device_type(nohost), map(tofrom: a, x)
+    for (int i = 0; i < 4; i++) {
+        a[i]++;
+        x += a[i];
+    }
+    CHECK(x == 14 && a[3] == 5);
 }
 static void held(void)
 {
