@@ -32,7 +32,7 @@ int main(void)
     return 0;
 }
 C
-check "compiles for the GPU, without a word" says_nothing_else "$CC" --gpu-arch=sm_80 -Wall t.c -o t
+check "compiles for the GPU" sh -c "'$CC' --gpu-arch=sm_80 -Wall t.c -o t 2>err" && check "... without a warning" silent err warning
 check "on the GPU's code" sh -c 'OMPGPU_DEVICE=ptx ./t >got'
 echo "1 32 3 0" >want
 check "the GPU's variants there, the host's here" same want got
