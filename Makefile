@@ -87,7 +87,7 @@ null_obj   := $(null_src:%.c=$(O)/%.o)
 unit_bin   := $(unit_src:%.c=$(O)/%)
 
 # A library for each MPI that is there.
-mpis      := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(m)))
+mpis      := $(strip $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(m))))
 libs_mpi  := $(mpis:%=$(LIB)/libompgpu-%.so)
 any_mpi   := $(if $(mpis),$(LIB)/libompgpu-mpi.so)
 libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a $(LIB)/libompgpu-ptx.so $(libs_mpi) $(any_mpi)

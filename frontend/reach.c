@@ -403,10 +403,12 @@ static void find_parallel(struct fe *fe)
     }
 }
 
-/* `enum { N = sizeof table / sizeof *table };`: no code asks for such a variable, only its type
- * must be known. */
-static void mark_sized(struct fe *fe, struct omp_extent e)
+/* `enum { N = sizeof table / sizeof *table };`, `struct { __typeof__(f) *call; };`: no code asks
+ * for such a variable or function, only its type must be known. */
+static void mark_in_types(struct fe *fe, struct omp_extent e)
 {
+    FE_EACH(r, fe->frefs, e)
+        r->function->f->in_types = true;
     FE_EACH(r, fe->refs, e) {
         struct omp_var *v = r->var;
         v->sized |= v->storage == OMPS_GLOBAL && v->declare_target == OMPV_NOT_DECLARED;
@@ -441,7 +443,7 @@ static void mark_decls(struct fe *fe)
             d->device = true;
             d->on_demand = (d->kind == OMPD_TYPE || d->kind == OMPD_TYPEDEF) &&
                            fe_is_system(fe, d->extent.begin);
-            mark_sized(fe, d->extent);
+            mark_in_types(fe, d->extent);
             break;
         }
     }

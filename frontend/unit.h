@@ -574,6 +574,8 @@ struct omp_function {
     bool has_parallel;                /* a parallel construct can be reached from it */
     /* not defined here, but device code calls it: the device link finds it */
     bool elsewhere;
+    /* host only, but a type of the device text names it: the text declares it */
+    bool in_types;
     unsigned assumptions; /* enum omp_assumption bits */
     /* a construct or routine that orders what its threads see of each other can be reached from it
      */

@@ -31,46 +31,54 @@ done
 # A test may say "flags: …" for the compiler and "with: FILE…" in its first lines; NAME.out is the output wanted.
 for src in tests/run/*.c; do
     name=$(basename "$src" .c)
+    if grep -q OMPGPU_EMU_DEVICES "$src"; then continue; fi        # it asks for more devices than one GPU is
     # shellcheck disable=SC2046
     build "$src" "$kit/tests/$name" $(sed -n '1,3s|.*flags: \([^*]*\) \*/.*|\1|p' "$src") \
         $(sed -n '1,3s|.*with: \([^*]*\) \*/.*|\1|p' "$src" | sed 's|[^ ][^ ]*|tests/run/&|g')
     if [ -e "tests/run/$name.out" ]; then cp "tests/run/$name.out" "$kit/tests/"; fi
 done
-for src in tests/bench/gpu_*.c; do
-    if [ -e "$src" ]; then build "$src" "$kit/bench/$(basename "$src" .c)"; fi
-done
-# CUB's reductions beside ours, in the same program; the CUDA runtime goes into it, so that the driver is enough there, too.
+# Beside ours in the same program: CUDA's loops, CUB's reductions.  The CUDA runtime goes into it, so that the driver is enough there, too.
 sm=$(printf '%s\n' "$arch" | tr , '\n' | sed -n '/^sm_/{p;q;}')
-if [ -n "$sm" ] && command -v nvcc >/dev/null 2>&1; then
-    cuda=$(cd "$(dirname "$(command -v nvcc)")/.." && pwd)
-    if nvcc -O3 -std=c++17 -arch="$sm" -c tests/bench/cuda/cub.cu -o "$kit/cub.o" 2>"$kit/log"; then
-        build tests/bench/gpu_reductions.c "$kit/bench/gpu_reductions" "$kit/cub.o" -L"$cuda/lib64" -lcudart_static -l:libstdc++.a -lrt -ldl -lpthread
-    else
-        echo "gpu-kit: CUB is not compiled: $(sed -n '/error/{p;q;}' "$kit/log")" >&2
+nvcc=$(command -v nvcc || true)
+with_cuda() {                         # PROGRAM CUDA'S-SOURCE
+    set -- "$1" "$2" ""
+    if [ -n "$sm" ] && [ -n "$nvcc" ]; then
+        if "$nvcc" -O3 -std=c++17 -arch="$sm" -c "tests/bench/cuda/$2.cu" -o "$kit/$2.o" 2>"$kit/log"; then
+            set -- "$1" "$2" "$kit/$2.o -L$(dirname "$nvcc")/../lib64 -lcudart_static -l:libstdc++.a -lrt -ldl -lpthread"
+        else
+            echo "gpu-kit: $2.cu is not compiled: $(sed -n '/error/{p;q;}' "$kit/log")" >&2
+        fi
     fi
-    rm -f "$kit/cub.o" "$kit/log"
-fi
+    # shellcheck disable=SC2086
+    build "tests/bench/$1.c" "$kit/bench/$1" $3
+    rm -f "$kit/$2.o" "$kit/log"
+}
+with_cuda gpu_reductions cub
+with_cuda gpu_loops loops
+[ -z "$sm" ] || build tests/bench/gpu_host.c "$kit/bench/gpu_host" -I.     # beside the driver
 for lib in /usr/lib/*/libatomic.so.1; do
     if [ -e "$lib" ]; then cp -L "$lib" "$kit/lib/libatomic.so.1"; break; fi
 done
 # Hand-written CUDA that has a program around its kernels.
 for src in tests/bench/cuda/*.cu; do
-    if [ -z "$sm" ] || ! command -v nvcc >/dev/null 2>&1 || ! grep -q 'ifdef MAIN' "$src"; then continue; fi
+    if [ -z "$sm" ] || [ -z "$nvcc" ] || ! grep -q 'ifdef MAIN' "$src"; then continue; fi
     name=cuda_$(basename "$src" .cu)
-    nvcc -DMAIN -O2 -arch="$sm" -cudart static -o "$kit/bench/$name" "$src" 2>"$kit/log" || { cat "$kit/log" >&2; echo "$name" >>"$kit/not-built"; }
+    "$nvcc" -DMAIN -O2 -arch="$sm" -cudart static -o "$kit/bench/$name" "$src" 2>"$kit/log" || { cat "$kit/log" >&2; echo "$name" >>"$kit/not-built"; }
     rm -f "$kit/log"
 done
 cp LICENSE "$kit/"
 
 cat >"$kit/run.sh" <<'RUN'
 #!/bin/sh
-# run.sh - runs everything here on the GPU: TAP, then a table of times, then "N passed, N failed".
+# run.sh [tests|times] - runs everything here on the GPU, or a part of it: TAP, then a table of times, then "N passed, N failed".  JOBS tests at a
+# time.
 cd "$(dirname "$0")" || exit 1
 passed=0 failed=0 n=0 table=
 OMP_TARGET_OFFLOAD=${OMP_TARGET_OFFLOAD:-MANDATORY} OMPGPU_DEVICE=${OMPGPU_DEVICE:-cuda}
 export OMP_TARGET_OFFLOAD OMPGPU_DEVICE
-log=${TMPDIR:-/tmp}/gpu-kit.$$
-trap 'rm -f "$log" "$log.out"' EXIT
+T=${KIT_SCRATCH:-$(mktemp -d)}
+log=$T/log.$$
+[ -n "${KIT_SCRATCH:-}" ] || trap 'rm -rf "$T"' EXIT
 limit=
 command -v timeout >/dev/null 2>&1 && limit="timeout 120"
 
@@ -88,16 +96,35 @@ launches() {
         count=$((count + 1)) sum=$((sum + ms))
     done <"$log"
 }
-test_one() {                          # NAME PROGRAM ARGUMENTS…
-    name=$1; shift
+try_one() {                           # PROGRAM ARGUMENTS…: nonzero when it is not right, the reason is in $log then
     if $limit "$@" >"$log.out" 2>"$log"; then
-        if [ -e "$1.out" ] && [ "$(cat "$1.out")" != "$(cat "$log.out")" ]; then echo "the output differs from $1.out" >>"$log"; bad "$name"
-        else good "$name"; fi
+        [ -e "$1.out" ] && [ "$(cat "$1.out")" != "$(cat "$log.out")" ] || return 0
+        echo "the output differs from $1.out" >>"$log"
     else
         echo "exit code $?" >>"$log"
         cat "$log.out" >>"$log"
-        bad "$name"
     fi
+    return 1
+}
+test_one() {                          # NAME PROGRAM ARGUMENTS…
+    name=$1; shift
+    if try_one "$@"; then good "$name"; else bad "$name"; fi
+}
+# For test_all: one of its tests, in a process of its own.
+if [ "${1:-}" = one ]; then
+    log=$T/$(basename "$2").$(basename "$(dirname "$2")")
+    if try_one "./$2"; then rm -f "$log"; else mv "$log" "$log.bad"; fi
+    rm -f "$log.out"
+    exit 0
+fi
+test_all() {
+    for p in samples/* tests/*; do case $p in *.out) ;; *) echo "$p" ;; esac; done >"$T/all"
+    KIT_SCRATCH=$T xargs -P "${JOBS:-4}" -n 1 sh run.sh one <"$T/all"
+    while read -r p; do
+        log=$T/$(basename "$p").$(basename "$(dirname "$p")").bad
+        if [ -e "$log" ]; then bad "$p"; else good "$p"; fi
+    done <"$T/all"
+    log=$T/log.$$
 }
 time_one() {                          # NAME PROGRAM ARGUMENTS…: one run that counts, then the table's
     name=$1; shift
@@ -112,8 +139,9 @@ time_one() {                          # NAME PROGRAM ARGUMENTS…: one run that 
 }
 echo "# $(uname -srm)"
 [ -r /proc/driver/nvidia/version ] && read -r version </proc/driver/nvidia/version && echo "# $version"
-for p in samples/*; do test_one "$p" "./$p"; done
-for p in tests/*; do case $p in *.out) continue ;; esac; test_one "$p" "./$p"; done
+[ "${1:-}" = times ] || test_all
+all_times() {
+export CUDA_MODULE_LOADING=EAGER      # no launch loads a kernel
 # Each sample, where it has sequential code also in generic mode, and the same in CUDA.
 while read -r sample size; do
     [ -x "samples/$sample" ] || continue
@@ -145,14 +173,15 @@ fork_join 1000
 rows 100000
 lud 1024
 SIZES
-# Prints a table of its own; KIT_LARGEST: exponent of the largest number of elements.
-if [ -x bench/gpu_reductions ]; then
-    test_one bench/gpu_reductions bench/gpu_reductions "${KIT_LARGEST:-28}"
+# These print tables of their own; KIT_LARGEST: exponent of the largest number of elements.
+for p in "gpu_host" "gpu_loops ${KIT_LARGEST:-28}" "gpu_reductions ${KIT_LARGEST:-28}"; do
+    [ -x "bench/${p%% *}" ] || continue
+    # shellcheck disable=SC2086
+    test_one "bench/${p%% *}" bench/$p
     cat "$log.out"
-fi
-for p in bench/*; do
-    case $p in bench/cuda_* | bench/generic_* | bench/gpu_reductions) ;; *) [ -x "$p" ] && time_one "$p" "./$p" ;; esac
 done
+}
+[ "${1:-}" = tests ] || all_times
 if [ -e not-built ]; then while read -r p; do : >"$log"; bad "$p was not built"; done <not-built; fi
 echo "1..$n"
 echo

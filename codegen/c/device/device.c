@@ -123,6 +123,13 @@ static struct omp_extent head_of(const struct omp_unit *u, const struct omp_func
     return head;
 }
 
+static void declare_function(struct cg *cg, const struct omp_function *f)
+{
+    cg_marker(cg, fe_place(cg->unit, f->extent.begin));
+    cg_copy(cg, head_of(cg->unit, f));
+    cg_puts(cg, ";\n");
+}
+
 static void write_function(struct cg *cg, const struct omp_function *f)
 {
     struct cg_text text = { 0 }, before = { 0 }, *out = cg->out, *outer = cg->before;
@@ -133,11 +140,8 @@ static void write_function(struct cg *cg, const struct omp_function *f)
     cg_puts(cg, "\n");
     cg->out = out;
     cg->before = outer;
-    if (before.n) { /* outlined bodies may call the function */
-        cg_marker(cg, fe_place(cg->unit, f->extent.begin));
-        cg_copy(cg, head_of(cg->unit, f));
-        cg_puts(cg, ";\n");
-    }
+    if (before.n) /* outlined bodies may call the function */
+        declare_function(cg, f);
     cg_write_within(cg, before.n ? f : NULL, &before, &text);
     free(text.s);
     free(before.s);
@@ -167,9 +171,11 @@ static void write_decl(struct cg *cg, const struct omp_decl *d, bool *written)
         write_regions(cg, d->function);
         if (d->device)
             write_function(cg, d->function);
+        else if (d->function->in_types)
+            declare_function(cg, d->function);
         break;
     default:
-        if (d->device)
+        if (d->device || (d->function && d->function->in_types))
             write_text(cg, d, d->kind == OMPD_TYPE ? ";" : "");
     }
 }
