@@ -221,6 +221,24 @@ void __ompgpu_fork(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond
 void __ompgpu_league_begin(int num_teams, int thread_limit, int line);
 _Bool __ompgpu_league_next(void);
 
+/* ------------------------------------------------------------------ arrays of run-time size
+ * Where a thread of a GPU has those that are its own (devicertl/arrays.c).  Inserted by codegen's
+ * passes, never by the writers. */
+enum {
+    __OMPGPU_FRAME_ROOM = 1024, /* bytes without the device's heap */
+    __OMPGPU_FRAME_ALIGN = 16,
+    __OMPGPU_FRAME_BYTES = 2 * __OMPGPU_FRAME_ALIGN + __OMPGPU_FRAME_ROOM
+};
+struct __ompgpu_frame;
+/* First and last in a function; end gives back what is left. */
+void __ompgpu_frame_begin(struct __ompgpu_frame *);
+void __ompgpu_frame_end(struct __ompgpu_frame *);
+/* An array of `size` bytes, not initialised; alignment: a power of two. */
+void *__ompgpu_frame_array(struct __ompgpu_frame *, unsigned long size, unsigned long alignment);
+/* A mark for release, which frees all arrays since. */
+void *__ompgpu_frame_mark(const struct __ompgpu_frame *);
+void __ompgpu_frame_release(struct __ompgpu_frame *, void *mark);
+
 /* ------------------------------------------------------------------ team heap
  * Storage in global memory for locals of sequential code that other threads reach.  Inserted by
  * codegen's passes, never by the writers.  Called by thread 0 of the team in sequential code, which

@@ -7,11 +7,11 @@
  *   no parallel in reach               1                as below
  *   generic                            128              one per iteration of `distribute`, at most
  *                                                       4 waves
- *   SPMD, iterations shared by league  128 *            an iteration a thread, up to the grid limit
+ *   SPMD, iterations shared by league  256 *            an iteration a thread, up to the grid limit
  *   the same with a reduction          256 *            the same, at most one wave: the last team
  *                                                       combines a slot of each
- *   SPMD, iterations not known         128              one wave
- *   teams without distribute           128              one per multiprocessor
+ *   SPMD, iterations not known         256              one wave
+ *   teams without distribute           256              one per multiprocessor
  *   no teams construct                 256 *            1
  *   * fewer for short loops; on SPMD leagues another number, where registers and shared memory of
  *     the kernel leave room for more threads on a multiprocessor with it
@@ -124,9 +124,7 @@ static unsigned wanted_threads(const struct ompgpu_device *dev, struct ompgpu_fu
 {
     unsigned warp = warp_size(dev), threads = OMPGPU_SINGLE_TEAM_THREADS;
     if (l->flags & OMPGPU_LAUNCH_TEAMS)
-        threads = roomy_threads(dev, f,
-                                l->flags & OMPGPU_LAUNCH_REDUCTION ? OMPGPU_REDUCTION_THREADS
-                                                                   : OMPGPU_STREAM_THREADS);
+        threads = roomy_threads(dev, f, OMPGPU_LEAGUE_THREADS);
     if (!l->trip)
         return threads;
     if (has_league_loop(l)) /* a short loop: rather use more multiprocessors than full teams */

@@ -26,6 +26,7 @@
  *   wide.c        kernels that stream get a form with several iterations a thread (wide_build.c)
  *   distances.c   addresses with a known distance are computed from each other
  *   strides.c     loops that threads share are kept from loop strength reduction
+ *   arrays.c      GPUs: arrays of run-time size lie in frames of the device runtime
  *   shifts.c      shifts of 65 to 128 bits are of halves
  *   order.c       variables stand in an order that does not differ from run to run
  *   threads.c     emulated device: loops over the threads of a team
@@ -57,6 +58,10 @@ bool ir_widen(struct ir_unit *);
 void ir_share_distances(struct ir_unit *, LLVMTargetMachineRef);
 void ir_hide_strides(struct ir_unit *);
 void ir_split_shifts(LLVMModuleRef);
+/* arrays.c.  want: before the runtime is linked; true: one of the functions that it then may call */
+void ir_want_frames(struct ir_unit *);
+bool ir_is_frame_function(const char *name);
+bool ir_replace_arrays(struct ir_unit *);
 bool ir_move_words(struct ir_unit *); /* words.c; true: there are functions to inline */
 void ir_order_variables(LLVMModuleRef);
 /* threads.c; the function that the plugin calls: the kernel, or the loop that it has become */

@@ -15,8 +15,9 @@ static bool has_prefix(const char *name, const char *const *prefixes, unsigned n
 /* A barrier of the team, by the names it has on both targets. */
 static bool is_barrier(const char *name)
 {
-    static const char *const names[] = { "llvm.nvvm.barrier", "__ompgpu_emu_barrier" };
-    return has_prefix(name, names, 2);
+    static const char *const names[] = { "llvm.nvvm.barrier", "__ompgpu_gathered_barrier",
+                                         "__ompgpu_emu_barrier" };
+    return has_prefix(name, names, sizeof names / sizeof *names);
 }
 
 /* Anything that makes threads of a team wait for each other: the emulated device then needs a fiber
@@ -109,7 +110,7 @@ static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const str
         k->flags |= OMPGPU_KERNEL_SYNC;
     if (strcmp(ir_name(node->value), "malloc") == 0)
         k->flags |= OMPGPU_KERNEL_MALLOC;
-    if (node->defined && !is_emu_call(node))
+    if (node->defined && !is_emu_call(node) && !is_barrier(ir_name(node->value)))
         measure_function(u, k, node->value);
 }
 
