@@ -4,7 +4,7 @@
  *      %a = alloca double, i64 %n            %a = call ptr @__ompgpu_frame_array(%frame, 8 * %n, 8)
  *      llvm.stacksave, llvm.stackrestore     @__ompgpu_frame_mark, @__ompgpu_frame_release
  *
- * The frame is a local of constant size, begun in the entry block and ended before each return.  In:
+ * The frame is a local of constant size, begun in the entry block and ended before each return. In:
  * a module after LLVM's passes, which make locals of constant size of as many such arrays as they
  * can.  Out: no `alloca` but of constant size in entry blocks. */
 #include <string.h>
@@ -80,8 +80,7 @@ static void replace_array(const struct frame *f, LLVMValueRef array)
                  args[] = { f->frame, LLVMBuildMul(f->b, count, l_i64(f->u, bytes), ""),
                             l_i64(f->u, LLVMGetAlignment(array)) };
     ir_drop_lifetime_marks(array);
-    LLVMReplaceAllUsesWith(array,
-                           l_call_runtime(f->u, f->b, "__ompgpu_frame_array", args, 3));
+    LLVMReplaceAllUsesWith(array, l_call_runtime(f->u, f->b, "__ompgpu_frame_array", args, 3));
     ir_erase(array);
 }
 

@@ -58,10 +58,9 @@ bool ir_widen(struct ir_unit *);
 void ir_share_distances(struct ir_unit *, LLVMTargetMachineRef);
 void ir_hide_strides(struct ir_unit *);
 void ir_split_shifts(LLVMModuleRef);
-/* arrays.c.  want: before the runtime is linked; true: one of the functions that it then may call */
-void ir_want_frames(struct ir_unit *);
+void ir_want_frames(struct ir_unit *); /* arrays.c, before the runtime is linked */
 bool ir_is_frame_function(const char *name);
-bool ir_replace_arrays(struct ir_unit *);
+bool ir_replace_arrays(struct ir_unit *); /* true: functions may be unused now */
 bool ir_move_words(struct ir_unit *); /* words.c; true: there are functions to inline */
 void ir_order_variables(LLVMModuleRef);
 /* threads.c; the function that the plugin calls: the kernel, or the loop that it has become */
