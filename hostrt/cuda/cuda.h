@@ -101,11 +101,12 @@ struct cuda_device {
 CUcontext ompgpu_cuda_context(int ordinal);
 /* Makes the device current for this host thread, and gives the thread's stream. */
 int ompgpu_cuda_enter(int ordinal, CUstream *);
-/* OMPGPU_WAIT=auto: between two questions whether something has ended.  false: it has been asked
- * long enough, and the thread should sleep, or it is not to ask at all. */
+/* OMPGPU_WAIT=auto: between two questions whether something has ended.  First there is no pause,
+ * then the processor is others' who want it; false: it has been asked long enough, and the thread
+ * should sleep. */
 struct cuda_asking {
-    unsigned times;
-    double since;
+    bool begun;
+    double since; /* ompgpu_clock() */
 };
 bool ompgpu_cuda_asks(struct cuda_asking *);
 /* The PTX machine works while somebody waits for it: it is not asked. */
