@@ -134,6 +134,7 @@ __typeof__(*ompgpu_cuda_plugin.queue_from_device) ompgpu_cuda_queue_from_device;
 __typeof__(*ompgpu_cuda_plugin.queue_copy) ompgpu_cuda_queue_copy;
 __typeof__(*ompgpu_cuda_plugin.queue_launch) ompgpu_cuda_queue_launch;
 __typeof__(*ompgpu_cuda_plugin.queue_call) ompgpu_cuda_queue_call;
+__typeof__(*ompgpu_cuda_plugin.queue_notify) ompgpu_cuda_queue_notify;
 __typeof__(*ompgpu_cuda_plugin.queue_wait) ompgpu_cuda_queue_wait;
 __typeof__(*ompgpu_cuda_plugin.event_create) ompgpu_cuda_event_create;
 __typeof__(*ompgpu_cuda_plugin.event_destroy) ompgpu_cuda_event_destroy;

@@ -760,6 +760,7 @@ const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .queue_copy = ompgpu_cuda_queue_copy,
     .queue_launch = ompgpu_cuda_queue_launch,
     .queue_call = ompgpu_cuda_queue_call,
+    .queue_notify = ompgpu_cuda_queue_notify,
     .queue_wait = ompgpu_cuda_queue_wait,
     .event_create = ompgpu_cuda_event_create,
     .event_destroy = ompgpu_cuda_event_destroy,

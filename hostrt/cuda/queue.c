@@ -228,6 +228,13 @@ int ompgpu_cuda_queue_call(int ordinal, void *queue, void (*function)(void *), v
            CUDA_TRY(ordinal, cuLaunchHostFunc, q->stream, function, argument);
 }
 
+int ompgpu_cuda_queue_notify(int ordinal, void *queue, void *event, void (*function)(void *),
+                             void *argument)
+{
+    (void)event;
+    return ompgpu_cuda_queue_call(ordinal, queue, function, argument);
+}
+
 /* ------------------------------------------------------------------ events */
 int ompgpu_cuda_queue_wait(int ordinal, void *queue, void *event)
 {
