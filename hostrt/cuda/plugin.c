@@ -130,7 +130,7 @@ static int check_fork(void)
     return forked;
 }
 
-static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
+static __attribute__((noinline)) int make_current(int ordinal)
 {
     struct cuda_device *d = &devices[ordinal];
     struct cuda_thread *t = self ? self : thread_new();
@@ -145,6 +145,20 @@ static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
     if (t->current != ordinal && CUDA_TRY(ordinal, cuCtxSetCurrent, d->context))
         return 1;
     t->current = ordinal;
+    return 0;
+}
+
+int ompgpu_cuda_use(int ordinal)
+{
+    struct cuda_thread *t = self;
+    return t && t->current == ordinal && !devices[ordinal].lost ? 0 : make_current(ordinal);
+}
+
+static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
+{
+    if (make_current(ordinal))
+        return 1;
+    struct cuda_thread *t = self;
     if (!t->stream[ordinal] && CUDA_TRY(ordinal, cuStreamCreate, &t->stream[ordinal], 0)) {
         t->stream[ordinal] = NULL;
         return 1;
@@ -162,8 +176,6 @@ static inline int enter_device(int ordinal, CUstream *stream)
     }
     return enter_slow(ordinal, stream);
 }
-
-int ompgpu_cuda_enter(int ordinal, CUstream *stream) { return enter_device(ordinal, stream); }
 
 CUcontext ompgpu_cuda_context(int ordinal) { return devices[ordinal].context; }
 
@@ -344,6 +356,7 @@ static void free_threads(void)
 static void cuda_close(int ordinal)
 {
     struct cuda_device *d = &devices[ordinal];
+    ompgpu_cuda_completer_end(ordinal);
     bool alive = !forked && !ompgpu_cuda.cuCtxSetCurrent(d->context);
     pthread_mutex_lock(&threads_lock);
     for (struct cuda_thread *t = threads; t; t = t->next) {
@@ -659,6 +672,24 @@ bool ompgpu_cuda_asks(struct cuda_asking *a)
     return asked < most;
 }
 
+double ompgpu_cuda_rest(struct cuda_asking *a)
+{
+    const double pause = 0.003, awake = 1, least = 0.02, most = 1; /* milliseconds */
+    const bool spins = ompgpu_settings.wait == OMPGPU_WAIT_SPIN,
+               sleeps = ompgpu_settings.wait == OMPGPU_WAIT_BLOCK;
+    double now = ompgpu_clock();
+    if (!a->begun)
+        a->begun = true, a->since = now;
+    double asked = now - a->since, part = asked / 32;
+    if (!spins && (sleeps || asked >= awake))
+        return part < least ? least : part < most ? part : most;
+    while (ompgpu_clock() - now < pause)
+        __builtin_ia32_pause();
+    if (!spins)
+        sched_yield();
+    return 0;
+}
+
 /* By an event, whatever the context's way to wait is, which may be the program's choice.  Where
  * that fails, the driver waits in its own way. */
 static void sleep_until_done(int ordinal, CUstream stream)
@@ -717,6 +748,7 @@ static int cuda_sync(int ordinal)
 
 static void cuda_fork(enum ompgpu_fork when)
 {
+    ompgpu_cuda_completer_fork(when);
     if (when == OMPGPU_FORK_BEFORE) {
         pthread_mutex_lock(&threads_lock);
         return;
