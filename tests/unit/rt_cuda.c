@@ -194,7 +194,11 @@ static void test_failures(void)
 /* ------------------------------------------------------------------ notices */
 enum { NOTICES = 100 };
 static int order[NOTICES], norder;
-static void note_order(void *i) { order[__atomic_fetch_add(&norder, 1, __ATOMIC_ACQ_REL) % NOTICES] = (int)(intptr_t)i; }
+static void note_order(void *i) /* by one thread */
+{
+    order[norder % NOTICES] = (int)(intptr_t)i;
+    __atomic_fetch_add(&norder, 1, __ATOMIC_RELEASE);
+}
 
 static bool in_order(void)
 {
