@@ -141,8 +141,13 @@ struct ompgpu_plugin {
     /* as launch; params and what they point to stay until it has ended */
     int (*queue_launch)(int ordinal, void *queue, struct ompgpu_function *, unsigned teams,
                         unsigned threads, void **params);
-    /* A function of the host, which calls nothing of the plugin, on a thread of the plugin's. */
+    /* A function of the host, which calls nothing of the plugin, on a thread of the plugin's.  What
+     * is put into the queue later comes after it. */
     int (*queue_call)(int ordinal, void *queue, void (*function)(void *), void *argument);
+    /* Another one, outside of the order: it is called when `event`, which was the last to be put
+     * into this queue, has come, NULL: at once; later work need not wait for it. */
+    int (*queue_notify)(int ordinal, void *queue, void *event, void (*function)(void *),
+                        void *argument);
     int (*queue_wait)(int ordinal, void *queue, void *event); /* where it was recorded last */
     int (*event_create)(int ordinal, void **event);
     void (*event_destroy)(int ordinal, void *event);

@@ -1,6 +1,17 @@
 /* queue.c - queues of work, each with a thread that does it (queue.h). */
 #include "hostrt/queue.h"
+#include <signal.h>
 #include <stdlib.h>
+
+int ompgpu_quiet_thread(pthread_t *thread, void *(*run)(void *), void *argument)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int bad = pthread_create(thread, NULL, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return bad;
+}
 
 static void *run(void *argument)
 {
@@ -101,6 +112,14 @@ int ompgpu_work_call(int ordinal, void *queue, void (*function)(void *), void *a
     return ompgpu_work_add(
         queue,
         (struct ompgpu_work){ .kind = OMPGPU_WORK_CALL, .call = function, .argument = argument });
+}
+
+/* In its turn, since the thread is there anyway. */
+int ompgpu_work_notify(int ordinal, void *queue, void *event, void (*function)(void *),
+                       void *argument)
+{
+    (void)event;
+    return ompgpu_work_call(ordinal, queue, function, argument);
 }
 
 int ompgpu_work_wait(int ordinal, void *queue, void *event)

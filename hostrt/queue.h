@@ -10,6 +10,10 @@
 #include <pthread.h>
 #include "hostrt/plugin.h"
 
+/* A thread of ours, with all signals blocked: they are the program's.  Nonzero: it cannot be
+ * started. */
+int ompgpu_quiet_thread(pthread_t *, void *(*run)(void *), void *argument);
+
 struct ompgpu_recorded { /* first of an event */
     unsigned long times; /* how often it was put into a queue */
 };
@@ -60,6 +64,8 @@ int ompgpu_work_copy(int ordinal, void *queue, void *dst, const void *src, size_
 int ompgpu_work_launch(int ordinal, void *queue, struct ompgpu_function *, unsigned teams,
                        unsigned threads, void **params);
 int ompgpu_work_call(int ordinal, void *queue, void (*function)(void *), void *argument);
+int ompgpu_work_notify(int ordinal, void *queue, void *event, void (*function)(void *),
+                       void *argument);
 int ompgpu_work_wait(int ordinal, void *queue, void *event);
 int ompgpu_work_record(int ordinal, void *event, void *queue);
 #endif

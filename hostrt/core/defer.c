@@ -10,8 +10,8 @@
  *                          (depend.c says what that waits for on the device)
  *      __ompgpu_deferred() the host task has begun: what the construct depends on has ended, and it
  *                          is put into a queue now if it was not
- *      end_task()          called by the queue; whoever comes second, it or the host task, fulfils
- *                          the event
+ *      end_task()          called when the construct's event has come; whoever comes second, it or
+ *                          the host task, fulfils the event
  *
  * Who puts a construct into a queue has the whole present table, so that who finds a trace of one
  * there finds all of it in its queue.  What is in a queue needs no host thread to go on;
@@ -22,12 +22,12 @@
  * short ones do not wake it up. */
 #define _GNU_SOURCE 1
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "hostrt/core/core.h"
+#include "hostrt/queue.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  /* guards all below; never with a call */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the list of those under way */
@@ -349,13 +349,7 @@ static void *watch(void *unused)
 /* Lock held. */
 static int start_watcher(void)
 {
-    sigset_t all, before;
-    if (watching)
-        return 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    watching = !pthread_create(&watcher, NULL, watch, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    watching = watching || !ompgpu_quiet_thread(&watcher, watch, NULL);
     if (!watching)
         ompgpu_plugin_error("no thread can be started for constructs with nowait");
     return !watching;
@@ -421,8 +415,7 @@ static int begin_task(struct ompgpu_task *t)
     if (sleepers)
         pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-    bad = bad || plugin->queue_call(t->dev->ordinal, t->queue->handle, end_task, t);
-    return bad;
+    return bad || plugin->queue_notify(t->dev->ordinal, t->queue->handle, t->event, end_task, t);
 }
 
 static int put_into_queue(struct ompgpu_task *t)
@@ -594,7 +587,8 @@ static bool ends_from_queue(struct ompgpu_task *t)
     pthread_mutex_lock(&t->dev->lock);
     t->nwaits = 0;
     struct ompgpu_queue *q = choose_queue(t);
-    bool done = q && !t->dev->plugin->queue_call(t->dev->ordinal, q->handle, end_from_queue, t);
+    bool done =
+        q && !t->dev->plugin->queue_notify(t->dev->ordinal, q->handle, NULL, end_from_queue, t);
     pthread_mutex_unlock(&t->dev->lock);
     return done;
 }

@@ -4,13 +4,15 @@
  *   cuda/calls.def  the driver's functions that are used, looked up when the plugin starts
  *   cuda/plugin.c   the plugin's vtable: devices, streams, modules, copies, launches, errors
  *   cuda/queue.c    queues and events
+ *   cuda/complete.c the completer, which calls functions of the host when events have come
  *   cuda/memory.c   device memory, and a pool of blocks that were freed
  *   cuda/results.c  small copies to the host
  *
  * In: calls of the core (hostrt/plugin.h) from any host thread.  Out: calls of the driver.
  *
- * Locks: cuda_memory.lock, cuda_device.stack_lock and threads_lock (plugin.c) are never held
- * together; under them only the driver and error.c are called. */
+ * Locks: cuda_memory.lock, cuda_device.stack_lock, threads_lock (plugin.c) and those of complete.c
+ * are never held together; under the first three only the driver and error.c are called, under the
+ * others nothing. */
 #ifndef OMPGPU_CUDA_H
 #define OMPGPU_CUDA_H
 #include <pthread.h>
@@ -99,15 +101,19 @@ struct cuda_device {
     const char *lost_call; /* written before lost */
 };
 CUcontext ompgpu_cuda_context(int ordinal);
-/* Makes the device current for this host thread, and gives the thread's stream. */
-int ompgpu_cuda_enter(int ordinal, CUstream *);
-/* OMPGPU_WAIT=auto: between two questions whether something has ended.  false: it has been asked
- * long enough, and the thread should sleep, or it is not to ask at all. */
+/* Makes the device current for this host thread. */
+int ompgpu_cuda_use(int ordinal);
+/* OMPGPU_WAIT=auto: between two questions whether something has ended.  First there is no pause,
+ * then the processor is others' who want it; false: it has been asked long enough, and the thread
+ * should sleep. */
 struct cuda_asking {
-    unsigned times;
-    double since;
+    bool begun;
+    double since; /* ompgpu_clock() */
 };
 bool ompgpu_cuda_asks(struct cuda_asking *);
+/* The same for a thread of the plugin's own, which should take little of the driver and of the
+ * processors: it pauses here, or is to sleep for so many milliseconds; 0: no more. */
+double ompgpu_cuda_rest(struct cuda_asking *);
 /* The PTX machine works while somebody waits for it: it is not asked. */
 static inline bool ompgpu_cuda_may_ask(void)
 {
@@ -123,6 +129,29 @@ int ompgpu_cuda_check(int ordinal, CUresult, const char *call, const char *more,
 #define CUDA_TRY(ordinal, f, ...)                                                                  \
     ompgpu_cuda_check(ordinal, ompgpu_cuda.f(__VA_ARGS__), #f, "%s", "")
 
+/* ------------------------------------------------------------------ notices (cuda/complete.c) */
+struct cuda_event {
+    CUevent handle;
+    unsigned
+        noticed; /* notices that wait for it; guarded by the completer's lock, as what follows */
+};
+struct cuda_notices { /* of one queue */
+    struct cuda_notices *next;
+    struct notice *first, *newest; /* newest: where there is a first */
+};
+/* The function is called when the event, which the list's queue has recorded last, has come; NULL:
+ * at once. */
+int ompgpu_cuda_notify(int ordinal, struct cuda_notices *, struct cuda_event *,
+                       void (*function)(void *), void *argument);
+/* true: there was a notice, so the event has come; false: there was none, or the completer has
+ * failed. */
+bool ompgpu_cuda_await_notice(int ordinal, const struct cuda_event *);
+int ompgpu_cuda_check_completer(int ordinal); /* nonzero, with a message: it has failed */
+/* Of a queue that ends: all are given first, unless it has failed. */
+void ompgpu_cuda_notices_end(int ordinal, struct cuda_notices *);
+void ompgpu_cuda_completer_end(int ordinal); /* the device is closed */
+void ompgpu_cuda_completer_fork(enum ompgpu_fork when);
+
 /* ------------------------------------------------------------------ queues (cuda/queue.c) */
 /* As in struct ompgpu_plugin. */
 __typeof__(*ompgpu_cuda_plugin.foreign) ompgpu_cuda_foreign;
@@ -133,6 +162,7 @@ __typeof__(*ompgpu_cuda_plugin.queue_from_device) ompgpu_cuda_queue_from_device;
 __typeof__(*ompgpu_cuda_plugin.queue_copy) ompgpu_cuda_queue_copy;
 __typeof__(*ompgpu_cuda_plugin.queue_launch) ompgpu_cuda_queue_launch;
 __typeof__(*ompgpu_cuda_plugin.queue_call) ompgpu_cuda_queue_call;
+__typeof__(*ompgpu_cuda_plugin.queue_notify) ompgpu_cuda_queue_notify;
 __typeof__(*ompgpu_cuda_plugin.queue_wait) ompgpu_cuda_queue_wait;
 __typeof__(*ompgpu_cuda_plugin.event_create) ompgpu_cuda_event_create;
 __typeof__(*ompgpu_cuda_plugin.event_destroy) ompgpu_cuda_event_destroy;

@@ -9,6 +9,7 @@
  * After an error that destroys the context (a kernel that faulted), the driver refuses everything;
  * so do we, with the first error. */
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +130,7 @@ static int check_fork(void)
     return forked;
 }
 
-static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
+static __attribute__((noinline)) int make_current(int ordinal)
 {
     struct cuda_device *d = &devices[ordinal];
     struct cuda_thread *t = self ? self : thread_new();
@@ -144,6 +145,20 @@ static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
     if (t->current != ordinal && CUDA_TRY(ordinal, cuCtxSetCurrent, d->context))
         return 1;
     t->current = ordinal;
+    return 0;
+}
+
+int ompgpu_cuda_use(int ordinal)
+{
+    struct cuda_thread *t = self;
+    return t && t->current == ordinal && !devices[ordinal].lost ? 0 : make_current(ordinal);
+}
+
+static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
+{
+    if (make_current(ordinal))
+        return 1;
+    struct cuda_thread *t = self;
     if (!t->stream[ordinal] && CUDA_TRY(ordinal, cuStreamCreate, &t->stream[ordinal], 0)) {
         t->stream[ordinal] = NULL;
         return 1;
@@ -161,8 +176,6 @@ static inline int enter_device(int ordinal, CUstream *stream)
     }
     return enter_slow(ordinal, stream);
 }
-
-int ompgpu_cuda_enter(int ordinal, CUstream *stream) { return enter_device(ordinal, stream); }
 
 CUcontext ompgpu_cuda_context(int ordinal) { return devices[ordinal].context; }
 
@@ -343,6 +356,7 @@ static void free_threads(void)
 static void cuda_close(int ordinal)
 {
     struct cuda_device *d = &devices[ordinal];
+    ompgpu_cuda_completer_end(ordinal);
     bool alive = !forked && !ompgpu_cuda.cuCtxSetCurrent(d->context);
     pthread_mutex_lock(&threads_lock);
     for (struct cuda_thread *t = threads; t; t = t->next) {
@@ -644,13 +658,36 @@ static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, u
 }
 
 /* ------------------------------------------------------------------ waiting */
+/* Who sleeps is woken some 50 microseconds late: half a percent of what is slept for, at most. */
 bool ompgpu_cuda_asks(struct cuda_asking *a)
 {
-    const double most = 0.2; /* milliseconds */
-    if (!a->times++)
-        a->since = ompgpu_clock();
-    __builtin_ia32_pause();
-    return ompgpu_clock() - a->since < most;
+    const double eagerly = 0.2, most = 10; /* milliseconds */
+    if (!a->begun)
+        a->begun = true, a->since = ompgpu_clock();
+    double asked = ompgpu_clock() - a->since;
+    if (asked < eagerly)
+        __builtin_ia32_pause();
+    else if (asked < most)
+        sched_yield();
+    return asked < most;
+}
+
+double ompgpu_cuda_rest(struct cuda_asking *a)
+{
+    const double pause = 0.003, awake = 1, least = 0.02, most = 1; /* milliseconds */
+    const bool spins = ompgpu_settings.wait == OMPGPU_WAIT_SPIN,
+               sleeps = ompgpu_settings.wait == OMPGPU_WAIT_BLOCK;
+    double now = ompgpu_clock();
+    if (!a->begun)
+        a->begun = true, a->since = now;
+    double asked = now - a->since, part = asked / 32;
+    if (!spins && (sleeps || asked >= awake))
+        return part < least ? least : part < most ? part : most;
+    while (ompgpu_clock() - now < pause)
+        __builtin_ia32_pause();
+    if (!spins)
+        sched_yield();
+    return 0;
 }
 
 /* By an event, whatever the context's way to wait is, which may be the program's choice.  Where
@@ -711,6 +748,7 @@ static int cuda_sync(int ordinal)
 
 static void cuda_fork(enum ompgpu_fork when)
 {
+    ompgpu_cuda_completer_fork(when);
     if (when == OMPGPU_FORK_BEFORE) {
         pthread_mutex_lock(&threads_lock);
         return;
@@ -754,6 +792,7 @@ const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .queue_copy = ompgpu_cuda_queue_copy,
     .queue_launch = ompgpu_cuda_queue_launch,
     .queue_call = ompgpu_cuda_queue_call,
+    .queue_notify = ompgpu_cuda_queue_notify,
     .queue_wait = ompgpu_cuda_queue_wait,
     .event_create = ompgpu_cuda_event_create,
     .event_destroy = ompgpu_cuda_event_destroy,

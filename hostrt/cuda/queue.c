@@ -26,15 +26,15 @@ struct queue {
     char *blocks;    /* both, pinned; NULL: nothing was copied yet */
     CUstream second; /* NULL: nothing was copied in more than one piece yet, as with the events */
     CUevent begun, ended;
+    struct cuda_notices notices;
 };
 
 int ompgpu_cuda_queue_create(int ordinal, void **queue)
 {
-    CUstream own;
     struct queue *q = ompgpu_xalloc(sizeof *q);
     if (!q)
         return 1;
-    if (ompgpu_cuda_enter(ordinal, &own) || CUDA_TRY(ordinal, cuStreamCreate, &q->stream, 0)) {
+    if (ompgpu_cuda_use(ordinal) || CUDA_TRY(ordinal, cuStreamCreate, &q->stream, 0)) {
         ompgpu_xfree(q);
         return 1;
     }
@@ -56,8 +56,8 @@ static void free_second(struct queue *q)
 void ompgpu_cuda_queue_destroy(int ordinal, void *queue)
 {
     struct queue *q = queue;
-    CUstream own;
-    if (!ompgpu_cuda_enter(ordinal, &own)) {
+    ompgpu_cuda_notices_end(ordinal, &q->notices);
+    if (!ompgpu_cuda_use(ordinal)) {
         ompgpu_cuda.cuStreamSynchronize(q->stream);
         ompgpu_cuda.cuStreamDestroy(q->stream);
         free_second(q);
@@ -175,10 +175,9 @@ static int copy_in_pieces(int ordinal, struct queue *q, bool in, char *dst, cons
 static int copy_through_blocks(int ordinal, struct queue *q, bool in, char *dst, const char *src,
                                size_t size)
 {
-    CUstream own;
     if (!size)
         return 0;
-    if (ompgpu_cuda_enter(ordinal, &own) || get_blocks(ordinal, q))
+    if (ompgpu_cuda_use(ordinal) || get_blocks(ordinal, q))
         return 1;
     return size <= PIECE ? copy_piece(ordinal, q, q->stream, q->blocks, in, dst, src, size)
                          : copy_in_pieces(ordinal, q, in, dst, src, size);
@@ -197,10 +196,8 @@ int ompgpu_cuda_queue_from_device(int ordinal, void *queue, void *dst, const voi
 int ompgpu_cuda_queue_copy(int ordinal, void *queue, void *dst, const void *src, size_t size)
 {
     const struct queue *q = queue;
-    CUstream own;
-    return ompgpu_cuda_enter(ordinal, &own) ||
-           CUDA_TRY(ordinal, cuMemcpyDtoDAsync, (CUdeviceptr)dst, (CUdeviceptr)src, size,
-                    q->stream);
+    return ompgpu_cuda_use(ordinal) || CUDA_TRY(ordinal, cuMemcpyDtoDAsync, (CUdeviceptr)dst,
+                                                (CUdeviceptr)src, size, q->stream);
 }
 
 /* ------------------------------------------------------------------ other work */
@@ -209,8 +206,7 @@ int ompgpu_cuda_queue_launch(int ordinal, void *queue, struct ompgpu_function *f
 {
     const struct ompgpu_env *env = params[0];
     struct queue *q = queue;
-    CUstream own;
-    if (ompgpu_cuda_enter(ordinal, &own) || ompgpu_cuda_provide(ordinal, f, env->dynamic_bytes))
+    if (ompgpu_cuda_use(ordinal) || ompgpu_cuda_provide(ordinal, f, env->dynamic_bytes))
         return 1;
     return ompgpu_cuda_check(ordinal,
                              ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1,
@@ -223,56 +219,74 @@ int ompgpu_cuda_queue_launch(int ordinal, void *queue, struct ompgpu_function *f
 int ompgpu_cuda_queue_call(int ordinal, void *queue, void (*function)(void *), void *argument)
 {
     const struct queue *q = queue;
-    CUstream own;
-    return ompgpu_cuda_enter(ordinal, &own) ||
+    return ompgpu_cuda_use(ordinal) ||
            CUDA_TRY(ordinal, cuLaunchHostFunc, q->stream, function, argument);
+}
+
+int ompgpu_cuda_queue_notify(int ordinal, void *queue, void *event, void (*function)(void *),
+                             void *argument)
+{
+    struct queue *q = queue;
+    return ompgpu_settings.device_kind == OMPGPU_KIND_PTX
+               ? ompgpu_cuda_queue_call(ordinal, queue, function, argument)
+               : ompgpu_cuda_notify(ordinal, &q->notices, event, function, argument);
 }
 
 /* ------------------------------------------------------------------ events */
 int ompgpu_cuda_queue_wait(int ordinal, void *queue, void *event)
 {
     const struct queue *q = queue;
-    CUstream own;
-    return ompgpu_cuda_enter(ordinal, &own) ||
-           CUDA_TRY(ordinal, cuStreamWaitEvent, q->stream, event, 0);
+    const struct cuda_event *e = event;
+    return ompgpu_cuda_use(ordinal) ||
+           CUDA_TRY(ordinal, cuStreamWaitEvent, q->stream, e->handle, 0);
 }
 
 int ompgpu_cuda_event_create(int ordinal, void **event)
 {
     const unsigned flags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
-    CUstream own;
-    return ompgpu_cuda_enter(ordinal, &own) ||
-           CUDA_TRY(ordinal, cuEventCreate, (CUevent *)event, flags);
+    struct cuda_event *e = ompgpu_xalloc(sizeof *e);
+    if (!e || ompgpu_cuda_use(ordinal) || CUDA_TRY(ordinal, cuEventCreate, &e->handle, flags)) {
+        ompgpu_xfree(e);
+        return 1;
+    }
+    *event = e;
+    return 0;
 }
 
 void ompgpu_cuda_event_destroy(int ordinal, void *event)
 {
-    CUstream own;
-    if (!ompgpu_cuda_enter(ordinal, &own))
-        ompgpu_cuda.cuEventDestroy(event);
+    struct cuda_event *e = event;
+    if (!ompgpu_cuda_use(ordinal))
+        ompgpu_cuda.cuEventDestroy(e->handle);
+    ompgpu_xfree(e);
 }
 
 int ompgpu_cuda_event_record(int ordinal, void *event, void *queue)
 {
+    const struct cuda_event *e = event;
     const struct queue *q = queue;
-    CUstream own;
-    return ompgpu_cuda_enter(ordinal, &own) || CUDA_TRY(ordinal, cuEventRecord, event, q->stream);
+    return ompgpu_cuda_use(ordinal) || CUDA_TRY(ordinal, cuEventRecord, e->handle, q->stream);
 }
 
-int ompgpu_cuda_event_wait(int ordinal, void *event)
+static int ask_for_event(int ordinal, const struct cuda_event *e)
 {
     const bool asks = ompgpu_cuda_may_ask();
     struct cuda_asking asking = { 0 };
     CUresult asked = CUDA_ERROR_NOT_READY;
-    CUstream own;
-    if (ompgpu_cuda_enter(ordinal, &own))
-        return 1;
     do
-        asked = asks ? ompgpu_cuda.cuEventQuery(event) : asked;
+        asked = asks ? ompgpu_cuda.cuEventQuery(e->handle) : asked;
     while (asks && asked == CUDA_ERROR_NOT_READY && ompgpu_cuda_asks(&asking));
     if (asked == CUDA_SUCCESS)
         return 0;
-    return CUDA_TRY(ordinal, cuEventSynchronize, event) ||
+    return CUDA_TRY(ordinal, cuEventSynchronize, e->handle) ||
            (asked != CUDA_ERROR_NOT_READY &&
             ompgpu_cuda_check(ordinal, asked, "cuEventQuery", "%s", ""));
+}
+
+/* What the completer asks for anyway is not asked for twice. */
+int ompgpu_cuda_event_wait(int ordinal, void *event)
+{
+    return ompgpu_cuda_use(ordinal) ||
+           (!ompgpu_cuda_await_notice(ordinal, event) &&
+            (ask_for_event(ordinal, event) || ompgpu_cuda_check_completer(ordinal)));
 }

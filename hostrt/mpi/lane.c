@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "hostrt/mpi/mpi.h"
+#include "hostrt/queue.h"
 
 struct mpi_device mpi_devices[MPI_MOST_DEVICES];
 int mpi_ndevices;
@@ -771,20 +772,10 @@ static int meet_all(void)
     return bad;
 }
 
-int mpi_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int bad = pthread_create(thread, NULL, run, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return bad;
-}
-
 static int start_receiver(void)
 {
     int bad = pthread_key_create(&thread_ended, give_lanes_back) ||
-              mpi_thread_start(&receiver, receive_always, NULL);
+              ompgpu_quiet_thread(&receiver, receive_always, NULL);
     if (bad)
         mpi_error("no thread can be started for the answers of other nodes");
     return bad;

@@ -108,8 +108,6 @@ struct mpi_lane {
     char message[1024];
 };
 int mpi_lanes_start(void);
-/* With all signals blocked: they are the program's. */
-int mpi_thread_start(pthread_t *, void *(*)(void *), void *argument);
 void mpi_lanes_end(int status);
 void mpi_say_lost(const struct mpi_device *); /* the error for it */
 /* Of the calling host thread.  NULL: there is a message. */

@@ -306,6 +306,7 @@ const struct ompgpu_plugin ompgpu_mpi_plugin = {
     .queue_copy = ompgpu_work_copy,
     .queue_launch = ompgpu_work_launch,
     .queue_call = ompgpu_work_call,
+    .queue_notify = ompgpu_work_notify,
     .queue_wait = ompgpu_work_wait,
     .event_create = mpi_event_create,
     .event_destroy = mpi_event_destroy,

@@ -128,7 +128,7 @@ int mpi_queue_create(int ordinal, void **queue)
         return 1;
     }
     q->work.lock = &lock, q->work.alloc = mpi_services->alloc, q->work.turn = take_turn;
-    if (ompgpu_work_begin(&q->work, mpi_thread_start)) {
+    if (ompgpu_work_begin(&q->work, ompgpu_quiet_thread)) {
         mpi_error("no thread can be started for a queue");
         mpi_lane_end(q->lane);
         free(q);

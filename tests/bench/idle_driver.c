@@ -1,10 +1,9 @@
 /* idle_driver.c - a CUDA driver that hands calls on to another one (IDLE_DRIVER=FILE), but for those of regions and of device memory: these take
  * no time to speak of, however much there is, and threads do not meet in them.  Kernels do nothing.
  *
- * With IDLE_LATER set, a function of the host is called when as many more have been asked for as fit into a list, or somebody asks for an
- * event: so what is in queues is under way for a while. */
+ * With IDLE_LATER set, an event comes when as many more have been recorded, or it has been asked for often in vain, or waited for: so what is
+ * in queues is under way for a while. */
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +22,11 @@ static const char *const names[] = {
 };
 __attribute__((visibility("hidden"), used)) void *idle_calls[NCALLS]; /* used by the assembly below */
 
+enum { LATER = 16, PATIENCE = 1000, OUT_OF_MEMORY = 2, NOT_READY = 600 };
+
 static int do_nothing(void) { return 0; }
 static int allocate(void **address, size_t size)
 {
-    enum { OUT_OF_MEMORY = 2 };
     return (*address = aligned_alloc(256, (size + 255) & ~(size_t)255)) ? 0 : OUT_OF_MEMORY;
 }
 static int release(void *address)
@@ -35,50 +35,50 @@ static int release(void *address)
     return 0;
 }
 
-/* ------------------------------------------------------------------ functions of the host */
-enum { LATER = 16 };
-struct host_call {
-    void (*function)(void *);
-    void *argument;
-};
-static bool later;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;          /* guards what follows */
-static struct host_call calls[LATER];
-static unsigned first, ncalls;
-
-static struct host_call take_call(void)
-{
-    struct host_call c = calls[first % LATER];
-    first++, ncalls--;
-    return c;
-}
-
 static int call_host(void *stream, void (*function)(void *), void *argument)
 {
-    struct host_call due = { function, argument };
     (void)stream;
-    if (later) {
-        pthread_mutex_lock(&lock);
-        due = ncalls == LATER ? take_call() : (struct host_call){ 0 };
-        calls[(first + ncalls++) % LATER] = (struct host_call){ function, argument };
-        pthread_mutex_unlock(&lock);
-    }
-    if (due.function)
-        due.function(due.argument);
+    function(argument);
     return 0;
 }
 
-static int call_all(void *event)
+/* ------------------------------------------------------------------ events */
+struct event {
+    unsigned long number; /* which of all that were recorded; atomic, as what follows */
+};
+static bool later;
+static unsigned long recorded, settled; /* the last that has come whatever follows */
+
+static int create_event(struct event **event, unsigned flags)
+{
+    (void)flags;
+    return (*event = calloc(1, sizeof **event)) ? 0 : OUT_OF_MEMORY;
+}
+
+static int record_event(struct event *e, void *stream)
+{
+    (void)stream;
+    __atomic_store_n(&e->number, __atomic_add_fetch(&recorded, 1, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+    return 0;
+}
+
+static int query_event(struct event *e)
+{
+    static unsigned long last, asked;
+    unsigned long all = __atomic_load_n(&recorded, __ATOMIC_RELAXED), number = __atomic_load_n(&e->number, __ATOMIC_ACQUIRE);
+    if (!later || number + LATER <= all || number <= __atomic_load_n(&settled, __ATOMIC_RELAXED))
+        return 0;
+    if (__atomic_exchange_n(&last, all, __ATOMIC_RELAXED) != all)
+        __atomic_store_n(&asked, 0, __ATOMIC_RELAXED);
+    if (__atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED) > PATIENCE)
+        __atomic_store_n(&settled, all, __ATOMIC_RELAXED);
+    return NOT_READY;
+}
+
+static int await_event(void *event)
 {
     (void)event;
-    pthread_mutex_lock(&lock);
-    while (ncalls) {
-        struct host_call c = take_call();
-        pthread_mutex_unlock(&lock);
-        c.function(c.argument);
-        pthread_mutex_lock(&lock);
-    }
-    pthread_mutex_unlock(&lock);
+    __atomic_store_n(&settled, __atomic_load_n(&recorded, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -88,8 +88,8 @@ static const struct {
 } own[] = {
     { CALL_cuLaunchKernel, do_nothing },     { CALL_cuStreamSynchronize, do_nothing }, { CALL_cuStreamQuery, do_nothing }, { CALL_cuMemAlloc, allocate },
     { CALL_cuMemFree, release },             { CALL_cuMemcpyHtoDAsync, do_nothing },   { CALL_cuMemcpyDtoHAsync, do_nothing },
-    { CALL_cuEventRecord, do_nothing },      { CALL_cuStreamWaitEvent, do_nothing },   { CALL_cuLaunchHostFunc, call_host }, { CALL_cuEventQuery, call_all },
-    { CALL_cuEventSynchronize, call_all },
+    { CALL_cuEventCreate, create_event },    { CALL_cuEventRecord, record_event },     { CALL_cuEventQuery, query_event },   { CALL_cuEventSynchronize, await_event },
+    { CALL_cuEventDestroy, release },        { CALL_cuStreamWaitEvent, do_nothing },   { CALL_cuLaunchHostFunc, call_host },
 };
 
 static __attribute__((constructor)) void connect(void)

@@ -423,7 +423,7 @@ fails "failed launch" cuLaunchKernel 701 fault 6 "region main_6|cuLaunchKernel|C
 fails "failed transfer" cuMemcpyHtoDAsync_v2 1 fault 6 "region main_6|s, 4 bytes|cuMemcpyHtoDAsync|CUDA_ERROR_INVALID_VALUE"
 fails "image that does not load" cuModuleLoadDataEx 209 fault 6 "region main_6|cuModuleLoadDataEx|CUDA_ERROR_NO_BINARY_FOR_GPU"
 for call in cuMemAlloc:_v2:2 cuStreamCreate::2 cuMemHostAlloc::1 cuMemcpyHtoDAsync:_v2:2 cuMemcpyDtoHAsync:_v2:2 cuLaunchHostFunc::1 \
-    cuLaunchHostFunc::4 cuLaunchKernel::1 cuEventRecord::1; do
+    cuEventQuery::1 cuLaunchKernel::1 cuEventRecord::1; do
     n=${call##*:} version=${call%:*}
     NULLCUDA_FAIL=${call%%:*}${version#*:}:$n; export NULLCUDA_FAIL
     dies "cuda: nowait, $NULLCUDA_FAIL" later 6 "region main_6|${call%%:*}|CUDA_ERROR"

@@ -45,7 +45,7 @@ check "OMPGPU_WAIT=block" has log.block '^wait block'
 check "a driver that refuses it" has log.none 'warning: OMPGPU_WAIT.*cuDevicePrimaryCtxSetFlags'
 check "... is used all the same" has log.none '^launch once'
 check "otherwise the context stays as it is" lacks log.50 '^wait'
-# Kernels of 20 microseconds are over while the thread asks, those of 5 milliseconds are slept for, by an event.
+# Kernels of 20 microseconds are over while the thread asks, those of 20 milliseconds are slept for, by an event.
 cat >"$T/w.c" <<'C'
 int main(void)
 {
@@ -63,13 +63,17 @@ C
 check "a program that waits compiles" "$CC" -O2 --gpu-arch=sm_90 "$T/w.c" -o "$T/w"
 takes() { env OMPGPU_WAIT="$2" LD_LIBRARY_PATH="$OBJ/nullcuda" OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_DEVICE=cuda NULLCUDA_KERNEL_US="$1" NULLCUDA_COUNTS="$T/counts.$1.$2" "$T/w"; }
 made() { sed -n "s/^$2 //p" "counts.$1" | grep . || echo 0; }
-for us in 20 5000; do for how in auto block; do check "kernels of $us us, $how" takes $us $how; done; done
-asked() { n=$(made 5000.auto cuStreamQuery); m=$(made 5000.auto cuEventQuery); echo "$n $m"; [ "$n" -gt 20 ] && [ "$m" -ge 20 ]; }
+for us in 20 1000 20000; do for how in auto block; do check "kernels of $us us, $how" takes $us $how; done; done
+asked() { n=$(made 20000.auto cuStreamQuery); m=$(made 20000.auto cuEventQuery); echo "$n $m"; [ "$n" -gt 20 ] && [ "$m" -ge 20 ]; }
 check "auto: it asks" asked
-slept() { n=$(made 5000.auto cuEventSynchronize); echo "$n"; [ "$n" -ge 30 ]; }
+slept() { n=$(made 20000.auto cuEventSynchronize); echo "$n"; [ "$n" -ge 15 ]; }
 check "... and sleeps until what takes long has ended" slept
-one_event() { [ "$(made 5000.auto cuEventCreate)" -le $(($(made 5000.block cuEventCreate) + 1)) ]; }
+awake() { n=$(made 1000.auto cuEventSynchronize); echo "$n"; [ "$n" -le 10 ]; }
+check "... and not before some milliseconds" awake
+one_event() { [ "$(made 20000.auto cuEventCreate)" -le $(($(made 20000.block cuEventCreate) + 1)) ]; }
 check "... with one event" one_event
-blocked() { cat counts.5000.block; [ "$(made 5000.block cuStreamQuery)" = 0 ] && [ "$(made 5000.block cuEventQuery)" = 0 ] && [ "$(made 5000.block cuStreamSynchronize)" -ge 20 ]; }
-check "block: nothing is asked" blocked
+blocked() { cat counts.20000.block; [ "$(made 20000.block cuStreamQuery)" = 0 ] && [ "$(made 20000.block cuStreamSynchronize)" -ge 20 ]; }
+check "block: who waits asks nothing" blocked
+seldom() { n=$(made 20000.block cuEventQuery); echo "$n"; [ "$n" -ge 20 ] && [ "$n" -le 6000 ]; }
+check "... and for what nobody waits it is asked now and then" seldom
 finish

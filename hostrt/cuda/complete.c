@@ -1,0 +1,308 @@
+/* complete.c - the completer: a thread of each GPU that calls functions of the host when events
+ * have come.
+ *
+ * The driver can call a function from a stream (cuLaunchHostFunc).  That takes some 50 microseconds
+ * each, in which the stream stands still.  A question whether an event has come takes one or two,
+ * and nothing waits for it.  So each queue has a list of notices, in the order of its events: the
+ * completer asks for the oldest one and, where that has come, for the newest, since then all
+ * between them have.
+ *
+ *      host thread                    completer
+ *      cuEventRecord                  cuEventQuery (oldest, newest)
+ *      a notice at the list's end     notices leave the list: their events may be recorded anew
+ *                                     their functions are called, with no lock held
+ *
+ * Between two questions it leaves the driver, whose lock they take, and the processor to others.
+ * Where nothing ends for a while it sleeps in between, and where there is no notice until there is
+ * one.  After a failure nothing is called any more; who waits for an event is told of it.
+ *
+ * Not with the PTX machine, which does work while somebody waits for it. */
+#include <sys/prctl.h>
+#include <time.h>
+#include "hostrt/cuda/cuda.h"
+#include "hostrt/queue.h"
+
+struct notice {
+    struct notice *next;
+    struct cuda_event *event; /* NULL: it has come */
+    void (*function)(void *);
+    void *argument;
+};
+static struct completer {           /* of one device */
+    pthread_mutex_t lock;           /* guards all below, and the queues' lists; never with a call */
+    pthread_cond_t filled, changed; /* there is a notice; notices have left, or it has failed */
+    pthread_t thread;
+    bool running, stop;
+    bool asleep;                /* it is to be told of notices */
+    bool fresh;                 /* there are new ones since it has looked */
+    unsigned waiters;           /* threads that wait for `changed` */
+    struct cuda_notices *lists; /* that are not empty */
+    struct cuda_notices due;    /* those without an event */
+    struct notice *spare;
+    CUresult err; /* of the question that has failed, 0: none has */
+    const char *call;
+} completers[CUDA_MAX_DEVICES] = { [0 ... CUDA_MAX_DEVICES - 1] = {
+                                       .lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP,
+                                       .filled = PTHREAD_COND_INITIALIZER,
+                                       .changed = PTHREAD_COND_INITIALIZER,
+                                   } };
+
+/* Lock held, as in all that follows but the thread's function and those of cuda.h. */
+static void tell_waiters(struct completer *c)
+{
+    if (c->waiters)
+        pthread_cond_broadcast(&c->changed);
+}
+
+static void note_failure(struct completer *c, CUresult err, const char *call)
+{
+    c->err = err, c->call = call;
+    tell_waiters(c);
+}
+
+/* ------------------------------------------------------------------ asking */
+static bool has_come(struct completer *c, const struct notice *n)
+{
+    if (!n->event || c->err)
+        return !c->err;
+    CUevent event = n->event->handle;
+    pthread_mutex_unlock(&c->lock);
+    CUresult err = ompgpu_cuda.cuEventQuery(event);
+    pthread_mutex_lock(&c->lock);
+    if (err != CUDA_SUCCESS && err != CUDA_ERROR_NOT_READY)
+        note_failure(c, err, "cuEventQuery");
+    return err == CUDA_SUCCESS;
+}
+
+static void unlist(struct completer *c, struct cuda_notices *list)
+{
+    struct cuda_notices **p = &c->lists;
+    while (*p && *p != list)
+        p = &(*p)->next;
+    if (*p)
+        *p = list->next;
+}
+
+/* The notices up to this one leave their list, and are given. */
+static void give_notices(struct completer *c, struct cuda_notices *list, struct notice *last)
+{
+    struct notice *first = list->first;
+    for (const struct notice *n = first; n != last->next; n = n->next)
+        if (n->event)
+            n->event->noticed--;
+    list->first = last->next;
+    if (!list->first)
+        unlist(c, list);
+    last->next = NULL;
+    tell_waiters(c);
+    pthread_mutex_unlock(&c->lock);
+    for (const struct notice *n = first; n; n = n->next)
+        n->function(n->argument);
+    pthread_mutex_lock(&c->lock);
+    last->next = c->spare, c->spare = first;
+}
+
+/* Has anything come?  Lists are added at the front, and leave only here while nothing failed. */
+static bool ask_all(struct completer *c)
+{
+    bool any = false;
+    for (struct cuda_notices *list = c->lists, *next; list && !c->err; list = next) {
+        struct notice *oldest = list->first, *newest = list->newest;
+        bool come = has_come(c, oldest);
+        if (come && oldest != newest && has_come(c, newest))
+            oldest = newest;
+        next = list->next;
+        if (come && !c->err)
+            give_notices(c, list, oldest), any = true;
+    }
+    return any;
+}
+
+/* ------------------------------------------------------------------ the thread */
+static void sleep_for(struct completer *c, double milliseconds)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_nsec += (long)(milliseconds * 1e6);
+    t.tv_sec += t.tv_nsec / 1000000000, t.tv_nsec %= 1000000000;
+    c->asleep = true;
+    pthread_cond_clockwait(&c->filled, &c->lock, CLOCK_MONOTONIC, &t);
+    c->asleep = false;
+}
+
+/* Until the next question; where there is none to ask, after a while until there is. */
+static void rest(struct completer *c, struct cuda_asking *asking)
+{
+    pthread_mutex_unlock(&c->lock);
+    double sleep = ompgpu_cuda_rest(asking);
+    pthread_mutex_lock(&c->lock);
+    if (c->fresh || c->stop || sleep <= 0)
+        return;
+    if (c->lists && !c->err) {
+        sleep_for(c, sleep);
+        return;
+    }
+    c->asleep = true;
+    pthread_cond_wait(&c->filled, &c->lock);
+    c->asleep = false;
+}
+
+static void *complete(void *argument)
+{
+    struct completer *c = argument;
+    struct cuda_asking asking = { 0 };
+    CUresult err = ompgpu_cuda.cuCtxSetCurrent(ompgpu_cuda_context((int)(c - completers)));
+    prctl(PR_SET_TIMERSLACK, 1000); /* nanoseconds */
+    pthread_mutex_lock(&c->lock);
+    if (err)
+        note_failure(c, err, "cuCtxSetCurrent");
+    while (!c->stop) {
+        if (c->fresh)
+            asking.begun = false;
+        c->fresh = false;
+        if (ask_all(c))
+            asking.begun = false;
+        else
+            rest(c, &asking);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ for queue.c and plugin.c */
+static int start_thread(struct completer *c)
+{
+    c->running = c->running || !ompgpu_quiet_thread(&c->thread, complete, c);
+    if (!c->running)
+        ompgpu_plugin_error("no thread can be started for constructs with nowait");
+    return !c->running;
+}
+
+static struct notice *get_notice(struct completer *c)
+{
+    struct notice *n = c->spare;
+    if (!n)
+        return ompgpu_xalloc(sizeof *n);
+    c->spare = n->next;
+    return n;
+}
+
+static void add_notice(struct completer *c, struct cuda_notices *list, struct notice *n)
+{
+    if (list->first) {
+        list->newest->next = n;
+    } else {
+        list->first = n;
+        list->next = c->lists, c->lists = list;
+    }
+    list->newest = n;
+    c->fresh = true;
+    if (c->asleep)
+        pthread_cond_signal(&c->filled);
+}
+
+int ompgpu_cuda_notify(int ordinal, struct cuda_notices *list, struct cuda_event *event,
+                       void (*function)(void *), void *argument)
+{
+    struct completer *c = &completers[ordinal];
+    pthread_mutex_lock(&c->lock);
+    struct notice *n = get_notice(c);
+    int bad = !n || start_thread(c);
+    if (n)
+        *n = (struct notice){ NULL, event, function, argument };
+    if (n && bad)
+        c->spare = n;
+    if (!bad) {
+        if (event)
+            event->noticed++;
+        add_notice(c, event ? list : &c->due, n);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return bad;
+}
+
+static void wait_for_change(struct completer *c)
+{
+    c->waiters++;
+    pthread_cond_wait(&c->changed, &c->lock);
+    c->waiters--;
+}
+
+bool ompgpu_cuda_await_notice(int ordinal, const struct cuda_event *e)
+{
+    struct completer *c = &completers[ordinal];
+    pthread_mutex_lock(&c->lock);
+    bool any = e->noticed;
+    while (e->noticed && !c->err)
+        wait_for_change(c);
+    any = any && !c->err;
+    pthread_mutex_unlock(&c->lock);
+    return any;
+}
+
+int ompgpu_cuda_check_completer(int ordinal)
+{
+    struct completer *c = &completers[ordinal];
+    pthread_mutex_lock(&c->lock);
+    CUresult err = c->err;
+    pthread_mutex_unlock(&c->lock);
+    return err != CUDA_SUCCESS && ompgpu_cuda_check(ordinal, err, c->call, "%s", "");
+}
+
+static void free_notices(struct notice *n)
+{
+    for (struct notice *next; n; n = next) {
+        next = n->next;
+        ompgpu_xfree(n);
+    }
+}
+
+void ompgpu_cuda_notices_end(int ordinal, struct cuda_notices *list)
+{
+    struct completer *c = &completers[ordinal];
+    pthread_mutex_lock(&c->lock);
+    while (list->first && !c->err)
+        wait_for_change(c);
+    unlist(c, list);
+    free_notices(list->first);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void ompgpu_cuda_completer_end(int ordinal)
+{
+    struct completer *c = &completers[ordinal];
+    pthread_mutex_lock(&c->lock);
+    bool join = c->running;
+    c->stop = true;
+    pthread_cond_signal(&c->filled);
+    pthread_mutex_unlock(&c->lock);
+    if (join)
+        pthread_join(c->thread, NULL);
+    free_notices(c->due.first);
+    free_notices(c->spare);
+    c->running = c->stop = c->fresh = false;
+    c->lists = NULL, c->due.first = NULL, c->spare = NULL;
+    c->err = CUDA_SUCCESS;
+}
+
+/* A child has no completer, and uses no queue that was made before. */
+static void forget_all(struct completer *c)
+{
+    c->running = c->asleep = c->fresh = false;
+    c->waiters = 0;
+    c->lists = NULL, c->due.first = NULL;
+    pthread_cond_init(&c->filled, NULL);
+    pthread_cond_init(&c->changed, NULL);
+}
+
+void ompgpu_cuda_completer_fork(enum ompgpu_fork when)
+{
+    for (struct completer *c = completers; c < completers + CUDA_MAX_DEVICES; c++) {
+        if (when == OMPGPU_FORK_BEFORE)
+            pthread_mutex_lock(&c->lock);
+        if (when == OMPGPU_FORK_CHILD)
+            forget_all(c);
+        if (when != OMPGPU_FORK_BEFORE)
+            pthread_mutex_unlock(&c->lock);
+    }
+}
