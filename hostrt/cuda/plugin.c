@@ -62,6 +62,11 @@ static const CUresult fatal[] = {
 static void describe_error(char *text, size_t size, const char *call, CUresult err)
 {
     const char *name = NULL, *meaning = NULL;
+    if (err == CUDA_ERROR_DEINITIALIZED) { /* of which the driver does not tell the name any more */
+        snprintf(text, size,
+                 "%s failed: the program is exiting, and the CUDA driver has shut down", call);
+        return;
+    }
     if (ompgpu_cuda.cuGetErrorName(err, &name) || !name)
         name = "unknown error";
     if (ompgpu_cuda.cuGetErrorString(err, &meaning) || !meaning)

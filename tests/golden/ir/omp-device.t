@@ -112,11 +112,23 @@ check "fences stand where the orders ask for them, with the scope of the storage
 check "no atomic on locals" lacks atomics.ptx 'atom.*local' 'relaxed.*local' 'cas'
 check "no system scope" lacks atomics.ptx '\.sys'
 
+# arrays of run-time size, and barriers: what ptxas has wrong code for is not written
+check "arrays: in frames of the runtime" has arrays.ptx 'call.uni.*' '__ompgpu_frame'
+check "arrays: no alloca" lacks arrays.ptx alloca stacksave stackrestore
+entry arrays.ptx meets >meets
+check "arrays: the aligned barrier in an SPMD kernel" has meets 'bar\.sync'
+entry arrays.ptx forks >forks
+check "arrays: no barrier in the entry of a generic kernel" lacks forks 'bar\.sync' 'barrier\.sync'
+check "arrays: its warps gather first" sh -c "sed -n '/__ompgpu_gathered_barrier()/,/^}/p' arrays.ptx | grep -o 'bar[.a-z]*sync' | tr '\n' ' ' | grep -x 'bar.warp.sync barrier.sync '"
+
 # exported variables
+ptx variables 2>variables.log
 check "variables: exported under their names" has variables.ptx '\.visible .*plain' '\.visible .*app_c_hidden'
 check "variables: others are not" lacks variables.ptx '\.visible .*not_exported'
 check "variables: info is gone" lacks variables.ptx __ompgpu_varinfo __ompgpu_info
 nm -D variables.so >variables.nm
+check "variables: no more alignment than the driver gives" has variables.ptx '\.align 256 .*page'
+check "variables: which is said" has variables.log "'page' is aligned to 256 bytes on the GPU, not to 1024"
 check "variables: in the emulated image" has variables.nm ' plain$' ' app_c_hidden$' ' __ompgpu_emu_ops$' ' __ompgpu_emu_self_at$'
 
 # how threads run on the emulated device: all in one call, as coroutines, at -O0 on fibers
