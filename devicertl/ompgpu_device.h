@@ -534,6 +534,55 @@ __OMPGPU_SPLIT(64, 64, unsigned long long)
 __OMPGPU_SPLIT(wide32, 32, unsigned long long)
 #undef __OMPGPU_SPLIT
 
+/* The tiled form of a kernel whose league's loop is a nest.  A team runs a tile of the two
+ * innermost loops, 2^form iterations wide and as high as there are threads, in place of a row of
+ * __OMPGPU_TILE: so its accesses are to fewer lines of memory where the outer loop counts elements
+ * side by side, or where rows share what they read.  There is a team for each tile; env->inner
+ * divides by the number of tiles in a row, then of rows of them.  form: constant, 0 strided, 1
+ * covering; omp-device replaces __OMPGPU_TILED (codegen/ir/passes/tiles.c). */
+enum { __OMPGPU_TILE = 256, __OMPGPU_TILED = 31 };
+struct __ompgpu_tile {
+    unsigned column, row;
+    unsigned rest; /* iteration of the loops around these */
+    _Bool inside;  /* of the nest: the last tiles stick out */
+    __OMPGPU_ROOM
+};
+/* The numbers, marked so that omp-device sees what addresses depend on. */
+unsigned __ompgpu_tile_column(unsigned);
+unsigned __ompgpu_tile_row(unsigned);
+__OMPGPU_INLINE _Bool __ompgpu_is_tiled(unsigned form) { return form > 1; }
+__OMPGPU_INLINE unsigned __ompgpu_split_tile(const struct __ompgpu_env *env, unsigned loop,
+                                             unsigned n, unsigned *at)
+{
+    const struct __ompgpu_divisor d = env->inner[loop - 1];
+    const unsigned a = *at;
+    *at = (unsigned)((unsigned long long)a * d.multiplier >> 32) >> d.shift;
+    return a - *at * n;
+}
+__OMPGPU_INLINE struct __ompgpu_tile __ompgpu_tile(const struct __ompgpu_env *env, unsigned form,
+                                                   unsigned loops, unsigned rows, unsigned columns)
+{
+    struct __ompgpu_tile t = { .rest = 0 };
+    if (!__ompgpu_is_tiled(form))
+        return t;
+    const unsigned width = 1u << form, height = __OMPGPU_TILE >> form,
+                   thread = (unsigned)__ompgpu_thread_id();
+    t.rest = (unsigned)__ompgpu_team_id();
+    t.column = __ompgpu_split_tile(env, loops - 1, (columns + width - 1) >> form, &t.rest);
+    t.row = t.rest;
+    if (loops > 2)
+        t.row = __ompgpu_split_tile(env, loops - 2, (rows + height - 1) / height, &t.rest);
+    t.column = __ompgpu_tile_column(t.column * width + thread % width);
+    t.row = __ompgpu_tile_row(t.row * height + (thread >> form));
+    t.inside = t.column < columns && t.row < rows;
+    __builtin_assume(t.column <= ~0u / 2 && t.row <= ~0u / 2 && t.rest <= ~0u / 2);
+    return t;
+}
+__OMPGPU_INLINE struct __ompgpu_loop32 __ompgpu_tile_loop(struct __ompgpu_tile t)
+{
+    return (struct __ompgpu_loop32){ .at = t.rest, .n = 1, .stride = ~0u, .more = t.inside };
+}
+
 /* Schedules `dynamic` and `guided`. */
 enum { __OMPGPU_DYNAMIC = 2, __OMPGPU_GUIDED = 3 };
 /* All threads call it before the loop: `trip` iterations in chunks of `chunk` (0: 1) or, guided,

@@ -69,6 +69,7 @@ static const struct step {
     { "internalise", ir_internalise, false },
     { "strip", strip_debug, false },
     { "atomics", ir_correct_atomics, false },
+    { "tiles", ir_choose_tiles, false },
     { "prepare", ir_prepare, false },
     { "", ir_emit, false }, /* shows steps of its own, for each output */
     { "report", ir_write_info, false },

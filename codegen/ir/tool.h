@@ -95,7 +95,7 @@ struct ir_kernel {
     const char *why, *id, *remedy;
     struct ir_place why_at;
     struct ir_note *notes; /* for the remarks */
-    const char *streams;   /* wide form: what it accesses (passes/wide.c), else NULL */
+    const char *shape;     /* of a wide or tiled form (hostrt/image.h), else NULL */
 };
 struct ir_reduction { /* as in struct __ompgpu_reduction_info of devicertl/ompgpu_device.h */
     const char *names;

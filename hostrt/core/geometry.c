@@ -48,9 +48,9 @@ static unsigned multiprocessors(const struct ompgpu_device *dev)
 static unsigned worth_copies(const struct ompgpu_launch *l)
 {
     const double bytes_per_iteration = 1e5;
-    double n = l->copy_bytes && l->trip ? sqrt((double)l->trip * bytes_per_iteration /
-                                               (double)l->copy_bytes)
-                                        : GRID_LIMIT;
+    double n = l->copy_bytes && l->trip
+                   ? sqrt((double)l->trip * bytes_per_iteration / (double)l->copy_bytes)
+                   : GRID_LIMIT;
     return n < 1 ? 1 : n < GRID_LIMIT ? (unsigned)n : GRID_LIMIT;
 }
 
@@ -241,6 +241,38 @@ static struct ompgpu_divisor divisor(unsigned d)
 {
     unsigned s = 32 - (unsigned)__builtin_clz(d - 1);
     return (struct ompgpu_divisor){ (unsigned)(((uint64_t)1 << (31 + s)) / d + 1), s - 1 };
+}
+
+/* A team for each tile.  Not where a clause or a variable says how many there are, or how large,
+ * where tiles would not occupy the device, or where many of their iterations would not exist. */
+static bool is_free(const struct ompgpu_device *dev, const struct ompgpu_launch *l)
+{
+    const struct ompgpu_team_icvs icvs = ompgpu_team_icvs(dev);
+    return l->num_teams <= 0 && icvs.num_teams <= 0 && l->thread_limit <= 0 &&
+           icvs.thread_limit <= 0 && dev->icvs.thread_limit <= 0 && dev->icvs.num_threads <= 0;
+}
+
+unsigned ompgpu_tiles(const struct ompgpu_device *dev, const struct ompgpu_function *f,
+                      const struct ompgpu_launch *l, struct ompgpu_env *env)
+{
+    const unsigned n = l->nloops, width = 1u << f->tile_shift, height = OMPGPU_TILE / width;
+    uint64_t tiles = 1, counts[sizeof l->trips / sizeof l->trips[0]];
+    if (n < 2 || !is_free(dev, l) || most_threads(dev, f) < OMPGPU_TILE)
+        return 0;
+    const uint64_t columns = l->trips[n - 1], rows = l->trips[n - 2], most = GRID_LIMIT;
+    for (unsigned i = 0; i < n; i++)
+        counts[i] = l->trips[i];
+    counts[n - 1] = columns / width + (columns % width != 0);
+    counts[n - 2] = rows / height + (rows % height != 0);
+    for (unsigned i = 0; i < n; i++) {
+        if (l->trips[i] > most || counts[i] < 1 + (i != 0) || tiles * counts[i] > most)
+            return 0;
+        tiles *= counts[i];
+        if (i)
+            env->inner[i - 1] = divisor((unsigned)counts[i]);
+    }
+    uint64_t all = counts[n - 1] * width * counts[n - 2] * height, useful = columns * rows;
+    return tiles < multiprocessors(dev) || all - useful > useful / 4 ? 0 : (unsigned)tiles;
 }
 
 /* Threads have numbers below 2^31, too; d of the above is 2 at least. */

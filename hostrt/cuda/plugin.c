@@ -63,8 +63,8 @@ static void describe_error(char *text, size_t size, const char *call, CUresult e
 {
     const char *name = NULL, *meaning = NULL;
     if (err == CUDA_ERROR_DEINITIALIZED) { /* of which the driver does not tell the name any more */
-        snprintf(text, size,
-                 "%s failed: the program is exiting, and the CUDA driver has shut down", call);
+        snprintf(text, size, "%s failed: the program is exiting, and the CUDA driver has shut down",
+                 call);
         return;
     }
     if (ompgpu_cuda.cuGetErrorName(err, &name) || !name)

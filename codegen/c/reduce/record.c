@@ -195,15 +195,14 @@ bool cg_has_items_of(const struct cg_privates *p, enum cg_owner owner)
  * all that the compiler knows. */
 static bool is_loaded_first(const struct cg_private *k, enum cg_owner owner)
 {
-    return k->kind == &cg_record_copy && k->owner == owner &&
-           k->var->type->kind != OMPT_ARRAY && !k->section && !k->udr;
+    return k->kind == &cg_record_copy && k->owner == owner && k->var->type->kind != OMPT_ARRAY &&
+           !k->section && !k->udr;
 }
 
 static void update_item(struct cg *cg, const struct cg_private *k, const char *from,
                         const char *original)
 {
-    cg_line(cg, "%s",
-            cg_combine_item(cg, k, original, cg_strf(cg, "%s%s", from, k->var->name)));
+    cg_line(cg, "%s", cg_combine_item(cg, k, original, cg_strf(cg, "%s%s", from, k->var->name)));
 }
 
 void cg_update_items(struct cg *cg, const struct cg_privates *p, const char *from,
@@ -219,9 +218,9 @@ void cg_update_items(struct cg *cg, const struct cg_privates *p, const char *fro
                     k->var->name);
     for (k = p->list; k < end; k++)
         if (k->kind == &cg_record_copy && k->owner == owner)
-            update_item(cg, k, from,
-                        cg_strf(cg, n > 1 && is_loaded_first(k, owner) ? "@f_%s" : "*@o_%s",
-                                k->var->name));
+            update_item(
+                cg, k, from,
+                cg_strf(cg, n > 1 && is_loaded_first(k, owner) ? "@f_%s" : "*@o_%s", k->var->name));
     for (k = p->list; k < end; k++)
         if (n > 1 && is_loaded_first(k, owner))
             cg_line(cg, "*@o_%s = @f_%s;", k->var->name, k->var->name);

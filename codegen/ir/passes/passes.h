@@ -15,6 +15,7 @@
  *   dispatch.c    the state machine calls regions directly
  *   sets.c        … and the kernels are joined again
  *   atomics.c     scope and order of atomics as the NVPTX backend needs them
+ *   tiles.c       nests whose teams run tiles, and of which shape
  *   prepare.c     attributes that do not depend on the architecture
  * For each output, before LLVM's optimisation (emit.c):
  *   checks.c      -fompgpu-check, with races.c
@@ -47,6 +48,7 @@ bool ir_configure(struct ir_unit *);
 bool ir_dispatch(struct ir_unit *);
 bool ir_join(struct ir_unit *);
 bool ir_correct_atomics(struct ir_unit *);
+bool ir_choose_tiles(struct ir_unit *);
 bool ir_prepare(struct ir_unit *);
 void ir_size_batches(struct ir_unit *, LLVMTargetMachineRef);
 void ir_fix_teams(struct ir_unit *, LLVMTargetMachineRef);
@@ -61,7 +63,7 @@ void ir_split_shifts(LLVMModuleRef);
 void ir_want_frames(struct ir_unit *); /* arrays.c, before the runtime is linked */
 bool ir_is_frame_function(const char *name);
 bool ir_replace_arrays(struct ir_unit *); /* true: functions may be unused now */
-bool ir_move_words(struct ir_unit *); /* words.c; true: there are functions to inline */
+bool ir_move_words(struct ir_unit *);     /* words.c; true: there are functions to inline */
 void ir_order_variables(LLVMModuleRef);
 /* threads.c; the function that the plugin calls: the kernel, or the loop that it has become */
 LLVMValueRef ir_emulated_kernel(const struct ir_unit *, const struct ir_kernel *);

@@ -153,8 +153,7 @@ static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const s
 static void check_stack(const struct ir_unit *u, const struct ir_kernel *k)
 {
     enum { MUCH = 64 << 10, MOST = 512 << 10 };
-    if (k->deepest_bytes <= MUCH || u->opt->quiet ||
-        (k->flags & (OMPGPU_KERNEL_STRIDED | OMPGPU_KERNEL_WIDE)))
+    if (k->deepest_bytes <= MUCH || u->opt->quiet || (k->flags & OMPGPU_KERNEL_FORM))
         return;
     const char *largest = k->largest ? mem_printf("'%s' ", k->largest) : "the largest ";
     ir_say_at(k->at, k->deepest_bytes > MOST ? DIAG_ERROR : DIAG_WARNING,

@@ -49,7 +49,7 @@ done
 # SPMD kernels
 check "axpy: no barrier, shared or local memory, call" lacks axpy.ptx barrier '\.shared' '\.local' call
 cat >want <<'E'
-kernel name=axpy function=main file=app.c directive=target\steams\sdistribute\sparallel\sfor line=14 column=9 mode=1 max_threads=0 reduce_bytes=0 flags=0 heap_bytes=0 block_bytes=0 copy_bytes=0 frame_bytes=0 uses=0 streams= how=SPMD
+kernel name=axpy function=main file=app.c directive=target\steams\sdistribute\sparallel\sfor line=14 column=9 mode=1 max_threads=0 reduce_bytes=0 flags=0 heap_bytes=0 block_bytes=0 copy_bytes=0 frame_bytes=0 uses=0 shape= how=SPMD
 E
 check "axpy: info" same want axpy.info
 check "axpy: info of the emulated device" same want axpy.emu.info
