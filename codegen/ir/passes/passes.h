@@ -65,7 +65,7 @@ void ir_split_shifts(LLVMModuleRef);
 void ir_want_frames(struct ir_unit *); /* arrays.c, before the runtime is linked */
 bool ir_is_frame_function(const char *name);
 bool ir_replace_arrays(struct ir_unit *); /* true: functions may be unused now */
-bool ir_move_words(struct ir_unit *); /* words.c; true: there are functions to inline */
+bool ir_move_words(struct ir_unit *);     /* words.c; true: there are functions to inline */
 void ir_order_variables(LLVMModuleRef);
 /* threads.c; the function that the plugin calls: the kernel, or the loop that it has become */
 LLVMValueRef ir_emulated_kernel(const struct ir_unit *, const struct ir_kernel *);

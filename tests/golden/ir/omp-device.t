@@ -57,6 +57,7 @@ entry prints.ptx star >prints.star
 check "prints: a star" has prints.star 'call.*__ompgpu_print,'
 entry prints.ptx result >prints.result
 check "prints: a result" has prints.result 'call.*__ompgpu_vprintf,'
+check "prints: who does, the host knows" test "$(sed -n 's/.*name=\([a-z]*\) .* uses=\([0-9]*\) .*/\1 \2/p' prints.info | tr '\n' ,)" = "known 2,star 2,result 2,"
 
 # SPMD kernels
 check "axpy: no barrier, shared or local memory, call" lacks axpy.ptx barrier '\.shared' '\.local' call
