@@ -149,7 +149,10 @@ enum {
     /* shift: variables in the record (8 bits); arrays (the rest) */
     OMPGPU_KERNEL_VARIABLES = 11,
 };
-enum { OMPGPU_USES_TEAM_ICVS = 1 }; /* it can call routines that ask for or set them */
+enum {
+    OMPGPU_USES_TEAM_ICVS = 1, /* it can call routines that ask for or set them */
+    OMPGPU_USES_PRINTS = 2 /* it can print by the CUDA driver, which keeps the text for a while */
+};
 /* The variable that an image with such a kernel has (devicertl/omp_api.c). */
 #define OMPGPU_TEAM_ICVS "__ompgpu_team_icvs"
 #define OMPGPU_WIDE_SUFFIX "__omp_wide"

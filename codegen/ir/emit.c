@@ -186,6 +186,8 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
         ir_fix_teams(u, machine);
     snprintf(passes, sizeof passes, "globaldce,default<O%c>,globaldce", pipeline_level(u->opt));
     ir_run_passes(u->module, passes, machine);
+    if (u->opt->target == IR_NVPTX && ir_settle_prints(u))
+        ir_run_passes(u->module, "globaldce", machine);
     if (u->opt->level != '0' && ir_localise_state(u))
         ir_run_passes(
             u->module,

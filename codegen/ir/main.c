@@ -55,6 +55,7 @@ static const struct step {
 } steps[] = {
     { "input", ir_read_input, false },
     { "math", ir_lower_math, false },
+    { "prints", ir_lower_prints, false },
     { "", ir_check_unwritten, false },
     { "", ir_size_copies, false },
     { "spmd", ir_spmd, false },

@@ -187,6 +187,10 @@ void ir_set_string_attribute(LLVMValueRef f, const char *name, const char *value
 #define IR_OURS "ompgpu.ours"               /* made here */
 #define IR_CHECK "ompgpu.check"             /* called before each access, where those are checked */
 
+/* The device runtime's printf for GPUs: passes/prints.c. */
+#define IR_VPRINTF "__ompgpu_vprintf"
+#define IR_PRINT "__ompgpu_print" /* without a result */
+
 #define IR_EACH_FUNCTION(f, m)                                                                     \
     for (LLVMValueRef f = LLVMGetFirstFunction(m), f##_next;                                       \
          f && (f##_next = LLVMGetNextFunction(f), true); f = f##_next)

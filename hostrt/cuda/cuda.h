@@ -17,6 +17,7 @@
 #define OMPGPU_CUDA_H
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include "hostrt/cuda/driver.h"
 #include "hostrt/core/core.h"
 #pragma GCC visibility push(hidden)
@@ -114,11 +115,15 @@ bool ompgpu_cuda_asks(struct cuda_asking *);
 /* The same for a thread of the plugin's own, which should take little of the driver and of the
  * processors: it pauses here, or is to sleep for so many milliseconds; 0: no more. */
 double ompgpu_cuda_rest(struct cuda_asking *);
-/* The PTX machine works while somebody waits for it: it is not asked. */
-static inline bool ompgpu_cuda_may_ask(void)
+static inline bool ompgpu_cuda_may_ask(void) { return ompgpu_settings.wait == OMPGPU_WAIT_AUTO; }
+/* The driver prints the text of kernels when somebody waits for a stream, but not when somebody
+ * asks whether it has ended; and past the program's own stdio. */
+static inline bool ompgpu_cuda_prints(const struct ompgpu_function *f)
 {
-    return ompgpu_settings.wait == OMPGPU_WAIT_AUTO &&
-           ompgpu_settings.device_kind != OMPGPU_KIND_PTX;
+    if (!f->entry || !(f->entry->uses & OMPGPU_USES_PRINTS))
+        return false;
+    fflush(stdout); /* what the program has printed before comes before */
+    return true;
 }
 /* What a launch may need more of than the context has. */
 int ompgpu_cuda_provide(int ordinal, struct ompgpu_function *, unsigned dynamic_bytes);
@@ -139,9 +144,9 @@ struct cuda_notices { /* of one queue */
     struct cuda_notices *next;
     struct notice *first, *newest; /* newest: where there is a first */
 };
-/* The function is called when the event, which the list's queue has recorded last, has come; NULL:
- * at once. */
-int ompgpu_cuda_notify(int ordinal, struct cuda_notices *, struct cuda_event *,
+/* The function is called when the event, which the list's queue has recorded last, has come, and
+ * what kernels before it have printed, if `prints`; NULL: at once. */
+int ompgpu_cuda_notify(int ordinal, struct cuda_notices *, struct cuda_event *, bool prints,
                        void (*function)(void *), void *argument);
 /* true: there was a notice, so the event has come; false: there was none, or the completer has
  * failed. */

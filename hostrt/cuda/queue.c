@@ -23,6 +23,7 @@ struct move {
 struct queue {
     _Atomic(struct move *) moves;
     CUstream stream;
+    bool prints;     /* a kernel since the last notice does */
     char *blocks;    /* both, pinned; NULL: nothing was copied yet */
     CUstream second; /* NULL: nothing was copied in more than one piece yet, as with the events */
     CUevent begun, ended;
@@ -208,6 +209,7 @@ int ompgpu_cuda_queue_launch(int ordinal, void *queue, struct ompgpu_function *f
     struct queue *q = queue;
     if (ompgpu_cuda_use(ordinal) || ompgpu_cuda_provide(ordinal, f, env->dynamic_bytes))
         return 1;
+    q->prints |= ompgpu_cuda_prints(f);
     return ompgpu_cuda_check(ordinal,
                              ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1,
                                                         env->dynamic_bytes, q->stream, params,
@@ -227,9 +229,11 @@ int ompgpu_cuda_queue_notify(int ordinal, void *queue, void *event, void (*funct
                              void *argument)
 {
     struct queue *q = queue;
+    const bool prints = q->prints && event;
+    q->prints &= !event;
     return ompgpu_settings.device_kind == OMPGPU_KIND_PTX
                ? ompgpu_cuda_queue_call(ordinal, queue, function, argument)
-               : ompgpu_cuda_notify(ordinal, &q->notices, event, function, argument);
+               : ompgpu_cuda_notify(ordinal, &q->notices, event, prints, function, argument);
 }
 
 /* ------------------------------------------------------------------ events */

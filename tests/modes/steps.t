@@ -17,6 +17,7 @@ C
 cat >banners <<'C'
 ; --- before: the first step
 ; --- after: math
+; --- after: prints
 ; --- after: spmd
 ; --- after: split
 ; --- after: inside

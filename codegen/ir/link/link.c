@@ -186,13 +186,20 @@ bool ir_link(struct ir_unit *u)
 /* The runtime's variable that the host sets, as it sets the user's. */
 static bool is_team_icvs(const char *name) { return strcmp(name, OMPGPU_TEAM_ICVS) == 0; }
 
+/* What passes/prints.c replaces after optimisation: until then it keeps its parameters and result.
+ */
+static bool is_print(const char *name)
+{
+    return text_starts(name, IR_VPRINTF) || strcmp(name, IR_PRINT) == 0;
+}
+
 static bool is_exported(const struct ir_unit *u, const char *name)
 {
     for (unsigned i = 0; i < u->nkernels; i++)
         if (strcmp(u->kernels[i].name, name) == 0)
             return true;
-    return ir_is_export(u, name) || is_team_icvs(name) || ir_is_backend_call(name) ||
-           (u->opt->target == IR_X86 && is_emu_interface(name));
+    return ir_is_export(u, name) || is_team_icvs(name) || is_print(name) ||
+           ir_is_backend_call(name) || (u->opt->target == IR_X86 && is_emu_interface(name));
 }
 
 static void internalise(const struct ir_unit *u, LLVMValueRef global)

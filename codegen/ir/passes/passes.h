@@ -4,6 +4,7 @@
  * Before the runtime is linked, while its functions are calls that can be recognised:
  *   unwritten.c   -fompgpu-check: reads of locals that have no value
  *   math.c        intrinsics become calls of the C math functions
+ *   prints.c      printf on a GPU: what the driver can do and what the runtime has to
  *   copies.c      how much of the team heap copies of reduced arrays take
  *   sets.c        kernels whose needs differ get modules of their own (which: agree.c) …
  *   inside.c      functions with regions that run both in sequential code and in regions are copied
@@ -22,6 +23,7 @@
  *   batches.c     how many iterations of a reduction's loop run at a time
  *   exact.c       kernels whose team has a constant size
  * and after it:
+ *   prints.c      again, since more formats are known
  *   state.c       the runtime's state that only one thread, or nobody, uses
  *   atomics.c     locals need no atomics
  *   wide.c        kernels that stream get a form with several iterations a thread (wide_build.c)
@@ -39,6 +41,7 @@
 #include "codegen/ir/tool.h"
 
 bool ir_lower_math(struct ir_unit *);
+bool ir_lower_prints(struct ir_unit *);
 bool ir_size_copies(struct ir_unit *);
 bool ir_split(struct ir_unit *);             /* u->sets, where the kernels do not agree */
 bool ir_separate_contexts(struct ir_unit *); /* inside.c */
@@ -53,6 +56,7 @@ bool ir_prepare(struct ir_unit *);
 void ir_size_batches(struct ir_unit *, LLVMTargetMachineRef);
 void ir_fix_teams(struct ir_unit *, LLVMTargetMachineRef);
 /* after optimisation; whether anything was changed */
+bool ir_settle_prints(struct ir_unit *);
 bool ir_localise_state(struct ir_unit *);
 bool ir_prune_state(struct ir_unit *);
 void ir_plain_locals(struct ir_unit *); /* atomics.c */

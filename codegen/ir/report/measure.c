@@ -110,6 +110,9 @@ static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const str
         k->flags |= OMPGPU_KERNEL_SYNC;
     if (strcmp(ir_name(node->value), "malloc") == 0)
         k->flags |= OMPGPU_KERNEL_MALLOC;
+    if (u->opt->target == IR_NVPTX && !node->defined &&
+        strcmp(ir_name(node->value), "vprintf") == 0)
+        k->uses |= OMPGPU_USES_PRINTS;
     if (node->defined && !is_emu_call(node) && !is_barrier(ir_name(node->value)))
         measure_function(u, k, node->value);
 }

@@ -46,6 +46,19 @@ for f in "$DIR"/*.c two.c mixed.c; do
     if have_ptxas; then check "$n: ptxas" assembles "$n.ptx"; else skip "$n: ptxas" "no ptxas"; fi
 done
 
+# printf: a call of the driver's where that can, the runtime's otherwise; results count
+entry prints.ptx known >prints.known
+check "prints: the driver's" test "$(grep -c 'call.*vprintf' prints.known)" = 5
+check "prints: ... its sizes, the narrow ones narrow, and a constant result" has prints.known '[^_]vprintf,' 'cvt.s32.s8\|cvt.s32.s16\|prmt' '1082130432'
+check "prints: ... nothing of the runtime" lacks prints.known __ompgpu
+bytes() { printf %s "$1" | od -An -tu1 | sed 's/^ *//; s/ *$//; s/  */, /g'; }
+check "prints: a format with other sizes" has prints.ptx "$(bytes '%llu %d')"
+entry prints.ptx star >prints.star
+check "prints: a star" has prints.star 'call.*__ompgpu_print,'
+entry prints.ptx result >prints.result
+check "prints: a result" has prints.result 'call.*__ompgpu_vprintf,'
+check "prints: who does, the host knows" test "$(sed -n 's/.*name=\([a-z]*\) .* uses=\([0-9]*\) .*/\1 \2/p' prints.info | tr '\n' ,)" = "known 2,star 2,result 2,"
+
 # SPMD kernels
 check "axpy: no barrier, shared or local memory, call" lacks axpy.ptx barrier '\.shared' '\.local' call
 cat >want <<'E'
