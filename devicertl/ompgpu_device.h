@@ -539,8 +539,9 @@ __OMPGPU_SPLIT(wide32, 32, unsigned long long)
  * __OMPGPU_TILE: so its accesses are to fewer lines of memory where the outer loop counts elements
  * side by side, or where rows share what they read.  There is a team for each tile; env->inner
  * divides by the number of tiles in a row, then of rows of them.  form: constant, 0 strided, 1
- * covering; omp-device replaces __OMPGPU_TILED (codegen/ir/passes/tiles.c). */
-enum { __OMPGPU_TILE = 256, __OMPGPU_TILED = 31 };
+ * covering; else what omp-device puts in the place of __ompgpu_tile_shift()
+ * (codegen/ir/passes/tiles.c). */
+enum { __OMPGPU_TILE = 256 };
 struct __ompgpu_tile {
     unsigned column, row;
     unsigned rest; /* iteration of the loops around these */
@@ -550,6 +551,12 @@ struct __ompgpu_tile {
 /* The numbers, marked so that omp-device sees what addresses depend on. */
 unsigned __ompgpu_tile_column(unsigned);
 unsigned __ompgpu_tile_row(unsigned);
+unsigned __ompgpu_tile_shift(void); /* called in the kernel itself */
+__OMPGPU_INLINE unsigned __ompgpu_tiled(unsigned shift)
+{
+    __builtin_assume(shift > 1 && shift < 8);
+    return shift;
+}
 __OMPGPU_INLINE _Bool __ompgpu_is_tiled(unsigned form) { return form > 1; }
 __OMPGPU_INLINE unsigned __ompgpu_split_tile(const struct __ompgpu_env *env, unsigned loop,
                                              unsigned n, unsigned *at)

@@ -30,6 +30,7 @@ cat >banners <<'C'
 ; --- after: internalise
 ; --- after: strip
 ; --- after: atomics
+; --- after: tiles
 ; --- after: prepare
 ; --- after: optimise
 C

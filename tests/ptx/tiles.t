@@ -91,6 +91,16 @@ static void scheduled(int n, int m)
         for (int j = 0; j < m; j++)
             b[j * n + i] = a[i * m + j];
 }
+static void generic(int n)                      /* another mode: the module's kernels are divided into sets */
+{
+#pragma omp target teams distribute map(from: y)
+    for (int i = 0; i < N; i++) {
+        y[i][0] = n;
+#pragma omp parallel for
+        for (int j = 0; j < N; j++)
+            y[i][j] = 1 + n * j;
+    }
+}
 static int bad;
 static void expect(const char *what, int n, int m, int i, float is, float should)
 {
@@ -151,8 +161,9 @@ int main(void)
         a[i] = i % 4093, c[i] = i % 61;
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
-            x[i][j] = i * 1000 + j, y[i][j] = 1;
+            x[i][j] = i * 1000 + j;
 #pragma omp target enter data map(to: a[:most], c[:most]) map(alloc: b[:most])
+    generic(0);
     constant();
     for (int i = 0; i < N * N; i++)
         expect("constant", N, N, i, y[i % N][i / N], 1 + x[i / N][i % N]);
@@ -177,7 +188,8 @@ done
 check "in rows, too" has profile.json '"transpose_[0-9]*"' '"four_[0-9]*"' '"product_[0-9]*"'
 check "PTX" "$CC" -O2 --gpu-arch=sm_75 --emit=ptx tiles.c -o tiles.ptx
 for n in rows scheduled; do check "$n: has no tiles" lacks tiles.ptx "${n}_[0-9]*__omp_tiled"; done
-check "no barrier, call, stack" lacks tiles.ptx 'bar\.' call '\.local'
+sed -n "/__omp_tiled(/,/^}/p" tiles.ptx >only.ptx
+check "no barrier, call, stack" lacks only.ptx 'bar\.' call '\.local'
 check "teams have 256 threads" has tiles.ptx 'reqntid 256'
 check "-O0: none" "$CC" -O0 --gpu-arch=sm_75 --emit=ptx tiles.c -o 0.ptx && check "..." lacks 0.ptx __omp_tiled __ompgpu_tile_
 check "-Rompgpu says it of each form" "$CC" -O2 --gpu-arch=sm_75 -Rompgpu=all -c tiles.c -o /dev/null

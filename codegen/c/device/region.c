@@ -273,7 +273,7 @@ static void write_kernels(struct cg *cg, const struct omp_construct *c, const st
     cg_puts(cg, "\n#ifdef __NVPTX__\n");
     write_info(cg, c, p, tiled, OMPGPU_TILE, NULL,
                flags | OMPGPU_KERNEL_EXACT | OMPGPU_KERNEL_TILED);
-    write_gpu_kernel(cg, c, p, tiled, "__OMPGPU_TILED", parameters);
+    write_gpu_kernel(cg, c, p, tiled, "__ompgpu_tiled(__ompgpu_tile_shift())", parameters);
     cg_puts(cg, "\n#endif\n");
 }
 

@@ -2,9 +2,9 @@
  *
  * The C writer has written, beside the covering form, whose teams run rows of 256 iterations,
  *
- *   kernel__omp_tiled:   region(env, form = __OMPGPU_TILED, ...)
+ *   kernel__omp_tiled:   region(env, form = __ompgpu_tile_shift(), ...)
  *
- * where `form` is the logarithm of a tile's width (struct __ompgpu_tile in
+ * where the call stands for the logarithm of a tile's width (struct __ompgpu_tile in
  * devicertl/ompgpu_device.h), and has marked the numbers of a thread's row and column.  Here it is
  * counted how many sectors of 32 bytes a team's accesses touch in tiles of each shape, by what a
  * step to the next column and to the next row adds to an address:
@@ -14,9 +14,9 @@
  *   a[j * n + i]         unknown         4             W * (H * 4 / 32)
  *   b[k * n + j]         4               0             W * 4 / 32
  *
- * What is loaded stays in the L1 cache, which serves the team; a store goes to the L2 cache at
- * once, warp by warp.  A kernel keeps its tiled form with the shape that touches the fewest, if
- * that is a quarter less than a row touches; else the form is deleted. */
+ * What is loaded stays in the L1 cache, which serves the team, a warp at a time; a store goes to
+ * the L2 cache at once, warp by warp.  A kernel keeps its tiled form with the shape that touches
+ * the fewest, if that is a quarter less than a row touches; else the form is deleted. */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/passes/passes.h"
 #include "devicertl/ompgpu_device.h"
@@ -164,6 +164,11 @@ static struct slope slope_of(struct search *s, LLVMValueRef v)
     case LLVMAdd: return slope_of_sum(s, v, 1);
     case LLVMSub: return slope_of_sum(s, v, -1);
     case LLVMOr: return LLVMGetIsDisjoint(v) ? slope_of_sum(s, v, 1) : slope_of_function(s, v);
+    case LLVMXor: /* -1 - n */
+        return LLVMIsAConstantInt(LLVMGetOperand(v, 1)) &&
+                       LLVMConstIntGetSExtValue(LLVMGetOperand(v, 1)) == -1
+                   ? scaled(slope_of(s, LLVMGetOperand(v, 0)), -1)
+                   : slope_of_function(s, v);
     case LLVMMul: return slope_of_product(s, v);
     case LLVMShl: return slope_of_shift(s, v);
     case LLVMSExt:
@@ -215,8 +220,8 @@ static unsigned long long cost_of(const struct access *a, unsigned shift)
 {
     unsigned width = 1u << shift, height = OMPGPU_TILE / width,
              of_warp = width < WARP ? width : WARP;
-    return a->weight * (a->stores ? OMPGPU_TILE / WARP * sectors(a, of_warp, WARP / of_warp)
-                                  : sectors(a, width, height));
+    unsigned long long warp = sectors(a, of_warp, WARP / of_warp);
+    return a->weight * (a->stores ? OMPGPU_TILE / WARP * warp : sectors(a, width, height) + warp);
 }
 
 /* ------------------------------------------------------------------ the body */
@@ -284,21 +289,26 @@ static bool is_tiled(const struct ir_kernel *k)
     return (k->flags & OMPGPU_KERNEL_FORM) == OMPGPU_KERNEL_TILED;
 }
 
-/* The call of the region's function in a kernel, and its argument `form`. */
-enum { FORM = 1 };
-static LLVMValueRef find_call(LLVMValueRef kernel)
+static void set_shape(LLVMValueRef kernel, unsigned shape)
 {
-    IR_EACH_INSTRUCTION_OF(i, kernel)
-        if (LLVMIsACallInst(i) && LLVMIsAFunction(LLVMGetCalledValue(i)) &&
-            ir_string_attribute(LLVMGetCalledValue(i), IR_REGION))
-            return i;
-    return NULL;
+    IR_EACH_INSTRUCTION_OF(i, kernel) {
+        if (!ir_is_call_of(i, "__ompgpu_tile_shift"))
+            continue;
+        LLVMReplaceAllUsesWith(i, LLVMConstInt(LLVMTypeOf(i), shape, false));
+        ir_erase(i);
+        return;
+    }
+    diag_bug("%s: the shape of its tiles is unknown", ir_name(kernel));
 }
 
-/* In a copy of the module, in which functions are inlined and variables are values. */
+/* In a copy of the module, in which functions are inlined and variables are values.  What depends
+ * on the rows and columns does not depend on the shape. */
 static void choose_shapes(struct ir_unit *u, unsigned *shape)
 {
     LLVMModuleRef copy = LLVMCloneModule(u->module);
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (is_tiled(&u->kernels[i]))
+            set_shape(ir_kernel_function(copy, &u->kernels[i]), shapes[0]);
     ir_run_passes(copy,
                   "always-inline,cgscc(inline),"
                   "function(sroa,early-cse<memssa>,simplifycfg,sccp,simplifycfg)",
@@ -308,13 +318,6 @@ static void choose_shapes(struct ir_unit *u, unsigned *shape)
             shape[i] =
                 best_shape(LLVMGetModuleDataLayout(copy), ir_kernel_function(copy, &u->kernels[i]));
     LLVMDisposeModule(copy);
-}
-
-static void set_shape(struct ir_unit *u, struct ir_kernel *k, unsigned shape)
-{
-    LLVMValueRef call = find_call(ir_kernel_function(u->module, k));
-    LLVMSetOperand(call, FORM, LLVMConstInt(LLVMTypeOf(LLVMGetOperand(call, FORM)), shape, false));
-    k->shape = mem_printf(OMPGPU_TILE_FORMAT, shape);
 }
 
 static void remove_marks(const struct ir_unit *u, const char *name)
@@ -333,8 +336,7 @@ bool ir_choose_tiles(struct ir_unit *u)
     unsigned kept = 0, *shape = mem_array(u->nkernels + 1, sizeof *shape);
     bool found = false;
     for (unsigned i = 0; i < u->nkernels; i++)
-        found |=
-            is_tiled(&u->kernels[i]) && find_call(ir_kernel_function(u->module, &u->kernels[i]));
+        found |= is_tiled(&u->kernels[i]);
     if (found && u->opt->level != '0')
         choose_shapes(u, shape);
     for (unsigned i = 0; i < u->nkernels; i++) {
@@ -343,8 +345,10 @@ bool ir_choose_tiles(struct ir_unit *u)
             LLVMDeleteFunction(ir_kernel_function(u->module, k));
             continue;
         }
-        if (is_tiled(k))
-            set_shape(u, k, shape[i]);
+        if (is_tiled(k)) {
+            set_shape(ir_kernel_function(u->module, k), shape[i]);
+            k->shape = mem_printf(OMPGPU_TILE_FORMAT, shape[i]);
+        }
         u->kernels[kept++] = *k;
     }
     u->nkernels = kept;

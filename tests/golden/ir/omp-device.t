@@ -81,6 +81,9 @@ check "fork_join: two locals become slots" same want count
 check "fork_join: the third stays" has fork_join.[0-9]-globalise.ll 'alloca \[4 x float\]'
 check "fork_join: thread-local slots on the emulated device" has fork_join.emu.[0-9]-globalise.ll '^@__ompgpu_slot.*thread_local'
 
+device nvptx64 fork_join -O0 --out=sm_75:fork0.ptx
+check "fork_join at -O0: no state that no code reads" lacks fork0.ptx __ompgpu_state_schedule __ompgpu_state_allocator __ompgpu_state_task
+
 # the same by the late pass
 MODE=auto ptx fork_join >late.log 2>&1; cp fork_join.ptx late.ptx; cp fork_join.info late.info
 check "late: becomes SPMD" has late.info ' mode=1 .* flags=3 heap_bytes=0 .* how=SPMD.*guards.*broadcast.*barriers$'
