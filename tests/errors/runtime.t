@@ -431,7 +431,7 @@ for call in cuMemAlloc:_v2:2 cuStreamCreate::2 cuMemHostAlloc::1 cuMemcpyHtoDAsy
 done
 unset NULLCUDA_FAIL
 NULLCUDA_FAIL_AT_SYNC=1:700; export NULLCUDA_FAIL_AT_SYNC
-dies "cuda: kernel that faults, nowait" later 6 "region main_6|cuEventSynchronize|CUDA_ERROR_ILLEGAL_ADDRESS"
+dies "cuda: kernel that faults, nowait" later 6 "region main_6|cuEvent|CUDA_ERROR_ILLEGAL_ADDRESS"
 dies "cuda: kernel that faults" fault 6 "region main_6|cuStreamSynchronize|CUDA_ERROR_ILLEGAL_ADDRESS"
 unset NULLCUDA_FAIL_AT_SYNC
 OMPGPU_ON_FAILURE=host; export OMPGPU_ON_FAILURE
