@@ -33,7 +33,10 @@ class InfoTeam(gdb.Command):
         super().__init__("info team", gdb.COMMAND_STATUS)
 
     def invoke(self, argument, from_tty):
-        text = gdb.parse_and_eval("((const char *(*)(void))&ompgpu_debug_team)()")
+        try:
+            text = gdb.parse_and_eval("((const char *(*)(void))&ompgpu_debug_team)()")
+        except gdb.error as error:
+            raise gdb.GdbError(f"info team calls a function of the program, which fails here: {error}")
         gdb.write(text.string())
 
 
