@@ -3,16 +3,18 @@
  *   cuda/driver.h   the CUDA driver's interface, declared by hand
  *   cuda/calls.def  the driver's functions that are used, looked up when the plugin starts
  *   cuda/plugin.c   the plugin's vtable: devices, streams, modules, copies, launches, errors
+ *   cuda/wait.c     how threads wait
  *   cuda/queue.c    queues and events
  *   cuda/complete.c the completer, which calls functions of the host when events have come
  *   cuda/memory.c   device memory, and a pool of blocks that were freed
  *   cuda/results.c  small copies to the host
+ *   cuda/stage.c    large copies of pageable memory, by several threads
  *
  * In: calls of the core (hostrt/plugin.h) from any host thread.  Out: calls of the driver.
  *
  * Locks: cuda_memory.lock, cuda_device.stack_lock, threads_lock (plugin.c) and those of complete.c
- * are never held together; under the first three only the driver and error.c are called, under the
- * others nothing. */
+ * and stage.c are never held together; under the first three only the driver and error.c are
+ * called, under the others nothing. */
 #ifndef OMPGPU_CUDA_H
 #define OMPGPU_CUDA_H
 #include <pthread.h>
@@ -29,6 +31,28 @@ struct cuda_calls { /* set once, before the first device is opened */
 #undef CUDA_CALL
 };
 extern struct cuda_calls ompgpu_cuda;
+
+/* ------------------------------------------------------------------ waiting (cuda/wait.c) */
+/* OMPGPU_WAIT=auto: between two questions whether something has ended.  First there is no pause,
+ * then the processor is others' who want it; false: it has been asked long enough, and the thread
+ * should sleep. */
+struct cuda_asking {
+    bool begun;
+    double since; /* ompgpu_clock() */
+};
+bool ompgpu_cuda_asks(struct cuda_asking *);
+/* The same for a thread of the plugin's own, which should take little of the driver and of the
+ * processors: it pauses here, or is to sleep for so many milliseconds; 0: no more. */
+double ompgpu_cuda_rest(struct cuda_asking *);
+/* The PTX machine works while somebody waits for it: it is not asked. */
+static inline bool ompgpu_cuda_may_ask(void)
+{
+    return ompgpu_settings.wait == OMPGPU_WAIT_AUTO &&
+           ompgpu_settings.device_kind != OMPGPU_KIND_PTX;
+}
+/* Until all that the stream has is done.  sleep: an event for that, which the caller keeps; *NULL:
+ * there is none yet.  *call: what has failed. */
+CUresult ompgpu_cuda_await_stream(CUstream, CUevent *sleep, const char **call);
 
 /* ------------------------------------------------------------------ memory (cuda/memory.c) */
 struct cuda_block {
@@ -85,6 +109,17 @@ CUresult ompgpu_cuda_fetch(struct cuda_results **, CUstream, void *dst, CUdevice
 void ompgpu_cuda_results_end(struct cuda_results *, bool good);
 void ompgpu_cuda_results_free(struct cuda_results *, bool driver_alive);
 
+/* ------------------------------------------------------------------ large copies (cuda/stage.c) */
+/* Of pageable memory, and large enough for several threads. */
+bool ompgpu_cuda_is_staged(const void *host, size_t size);
+/* `in`: to the device.  The stream has nothing to do, and what it gets later comes after the copy;
+ * the host's memory has been read, or written.  1: it has failed, with a message; -1: there is no
+ * memory to do it so. */
+int ompgpu_cuda_stage(int ordinal, CUstream, bool in, void *device, void *host, size_t size);
+void ompgpu_cuda_stage_close(int ordinal, bool driver_alive);
+void ompgpu_cuda_helpers_end(void); /* no device is open */
+void ompgpu_cuda_stage_fork(enum ompgpu_fork when);
+
 /* ------------------------------------------------------------------ devices (plugin.c) */
 struct cuda_device {
     CUdevice handle;
@@ -103,23 +138,6 @@ struct cuda_device {
 CUcontext ompgpu_cuda_context(int ordinal);
 /* Makes the device current for this host thread. */
 int ompgpu_cuda_use(int ordinal);
-/* OMPGPU_WAIT=auto: between two questions whether something has ended.  First there is no pause,
- * then the processor is others' who want it; false: it has been asked long enough, and the thread
- * should sleep. */
-struct cuda_asking {
-    bool begun;
-    double since; /* ompgpu_clock() */
-};
-bool ompgpu_cuda_asks(struct cuda_asking *);
-/* The same for a thread of the plugin's own, which should take little of the driver and of the
- * processors: it pauses here, or is to sleep for so many milliseconds; 0: no more. */
-double ompgpu_cuda_rest(struct cuda_asking *);
-/* The PTX machine works while somebody waits for it: it is not asked. */
-static inline bool ompgpu_cuda_may_ask(void)
-{
-    return ompgpu_settings.wait == OMPGPU_WAIT_AUTO &&
-           ompgpu_settings.device_kind != OMPGPU_KIND_PTX;
-}
 /* What a launch may need more of than the context has. */
 int ompgpu_cuda_provide(int ordinal, struct ompgpu_function *, unsigned dynamic_bytes);
 /* 0 for success; else 1 and the message, with `more` at its end. */
