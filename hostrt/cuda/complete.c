@@ -17,10 +17,8 @@
  * one.  After a failure nothing is called any more; who waits for an event is told of it.
  *
  * Not with the PTX machine, which does work while somebody waits for it. */
-#include <sys/prctl.h>
 #include <time.h>
 #include "hostrt/cuda/cuda.h"
-#include "hostrt/queue.h"
 
 struct notice {
     struct notice *next;
@@ -152,7 +150,6 @@ static void *complete(void *argument)
     struct completer *c = argument;
     struct cuda_asking asking = { 0 };
     CUresult err = ompgpu_cuda.cuCtxSetCurrent(ompgpu_cuda_context((int)(c - completers)));
-    prctl(PR_SET_TIMERSLACK, 1000); /* nanoseconds */
     pthread_mutex_lock(&c->lock);
     if (err)
         note_failure(c, err, "cuCtxSetCurrent");

@@ -32,7 +32,7 @@ struct cuda_thread { /* of one host thread at a time */
     CUstream stream[CUDA_MAX_DEVICES];
     CUevent sleep[CUDA_MAX_DEVICES]; /* for what takes long (OMPGPU_WAIT=auto); NULL: none yet */
     struct cuda_cache *cache[CUDA_MAX_DEVICES]; /* NULL: none yet */
-    struct cuda_results *results[CUDA_MAX_DEVICES];
+    struct cuda_small *results[CUDA_MAX_DEVICES];
     char apart_too[OMPGPU_APART];
 };
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -363,7 +363,7 @@ static void cuda_close(int ordinal)
             ompgpu_cuda.cuStreamDestroy(t->stream[ordinal]);
         if (alive && t->sleep[ordinal])
             ompgpu_cuda.cuEventDestroy(t->sleep[ordinal]);
-        ompgpu_cuda_results_free(t->results[ordinal], alive);
+        ompgpu_cuda_small_free(t->results[ordinal], alive);
         t->stream[ordinal] = NULL, t->sleep[ordinal] = NULL, t->cache[ordinal] = NULL;
         t->results[ordinal] = NULL;
         t->current = -1;
@@ -372,6 +372,7 @@ static void cuda_close(int ordinal)
     if (!opened)
         free_threads();
     pthread_mutex_unlock(&threads_lock);
+    ompgpu_cuda_queues_end(ordinal);
     ompgpu_cuda_stage_close(ordinal, alive);
     if (!opened)
         ompgpu_cuda_helpers_end();
@@ -507,9 +508,9 @@ static int cuda_sync(int ordinal)
 {
     CUstream stream;
     int bad = enter_device(ordinal, &stream) || wait_for_stream(ordinal, stream);
-    struct cuda_results *r = self ? self->results[ordinal] : NULL;
+    struct cuda_small *r = self ? self->results[ordinal] : NULL;
     if (r)
-        ompgpu_cuda_results_end(r, !bad);
+        ompgpu_cuda_small_end(r, !bad);
     return bad;
 }
 
@@ -597,11 +598,11 @@ static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size
         return 0;
     if (enter_device(ordinal, &stream))
         return 1;
-    struct cuda_results **r = &self->results[ordinal];
+    struct cuda_small **r = &self->results[ordinal];
     int staged =
         ompgpu_may_recover() ? -1 : copy_staged(ordinal, stream, false, (void *)src, dst, size);
     if (staged > 0 && *r)
-        ompgpu_cuda_results_end(*r, false);
+        ompgpu_cuda_small_end(*r, false);
     return staged >= 0
                ? staged
                : ompgpu_cuda_check(ordinal,
@@ -714,6 +715,7 @@ static void cuda_fork(enum ompgpu_fork when)
 {
     ompgpu_cuda_completer_fork(when);
     ompgpu_cuda_stage_fork(when);
+    ompgpu_cuda_queue_fork(when);
     if (when == OMPGPU_FORK_BEFORE) {
         pthread_mutex_lock(&threads_lock);
         return;

@@ -19,7 +19,6 @@
 #include <sched.h>
 #include <string.h>
 #include "hostrt/cuda/cuda.h"
-#include "hostrt/queue.h"
 
 enum {
     LEAST = 1 << 20,         /* bytes of a copy */
@@ -81,12 +80,18 @@ static unsigned count_threads(void)
     return n < MOST_BY_DEFAULT ? n : MOST_BY_DEFAULT;
 }
 
-bool ompgpu_cuda_is_staged(const void *host, size_t size)
+/* The driver does not know it. */
+bool ompgpu_cuda_is_pageable(const void *host)
 {
     unsigned type;
-    return size >= LEAST && ompgpu_settings.device_kind != OMPGPU_KIND_PTX && count_threads() > 1 &&
-           ompgpu_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    return ompgpu_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                              (CUdeviceptr)host);
+}
+
+bool ompgpu_cuda_is_staged(const void *host, size_t size)
+{
+    return size >= LEAST && ompgpu_settings.device_kind != OMPGPU_KIND_PTX && count_threads() > 1 &&
+           ompgpu_cuda_is_pageable(host);
 }
 
 /* ------------------------------------------------------------------ pieces

@@ -4,6 +4,7 @@
  * some 50 late.  A host thread whose program waits asks as long as those 50 would show; a thread of
  * the plugin's own asks in a way that others hardly notice. */
 #include <sched.h>
+#include <time.h>
 #include "hostrt/cuda/cuda.h"
 
 bool ompgpu_cuda_asks(struct cuda_asking *a)
@@ -73,4 +74,22 @@ CUresult ompgpu_cuda_await_stream(CUstream stream, CUevent *sleep, const char **
     CUresult asked = ompgpu_cuda.cuStreamQuery(stream);
     return __builtin_expect(asked == CUDA_SUCCESS, 1) ? CUDA_SUCCESS
                                                       : await_long(stream, sleep, asked, call);
+}
+
+CUresult ompgpu_cuda_await_quietly(CUstream stream, const char **call)
+{
+    struct cuda_asking asking = { 0 };
+    CUresult err = CUDA_ERROR_NOT_READY;
+    if (ompgpu_settings.device_kind == OMPGPU_KIND_PTX) {
+        *call = "cuStreamSynchronize";
+        return ompgpu_cuda.cuStreamSynchronize(stream);
+    }
+    *call = "cuStreamQuery";
+    while ((err = ompgpu_cuda.cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY) {
+        double milliseconds = ompgpu_cuda_rest(&asking);
+        const struct timespec t = { .tv_nsec = (long)(milliseconds * 1e6) };
+        if (milliseconds > 0)
+            nanosleep(&t, NULL);
+    }
+    return err;
 }

@@ -58,6 +58,86 @@ OMPGPU_WAIT=spin
 check "... with OMPGPU_WAIT=spin" in_time ./ends wait
 unset OMPGPU_WAIT
 
+# Chains of copies and regions in queues: two copies there, one on the device that depends on both, rubbish to where that came from, the copy
+# back, and again, of what came back.
+cat >chains.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { CHAINS = 6, ROUNDS = 4, LARGEST = 3000001 };
+static struct chain {
+    char *a, *device, *other, *last;
+    size_t n;
+    char part[2]; /* what the copies of the halves are known by */
+} chains[CHAINS];
+static int dev, host;
+static char rubbish[LARGEST];
+static void round_trip(struct chain *c)
+{
+    omp_depend_t first, second, both[2];
+    size_t half = c->n / 2;
+#pragma omp depobj(first) depend(inout: c->part[0])
+#pragma omp depobj(second) depend(inout: c->part[1])
+#pragma omp depobj(both[0]) depend(inout: c->part[0])
+#pragma omp depobj(both[1]) depend(inout: c->part[1])
+    omp_target_memcpy_async(c->device, c->a, half, 0, 0, dev, host, 1, &first);
+    omp_target_memcpy_async(c->device, c->a, c->n - half, half, half, dev, host, 1, &second);
+#pragma omp target nowait depend(inout: c->part[0])
+    ;
+    omp_target_memcpy_async(c->other, c->device, c->n, 0, 0, dev, dev, 2, both);
+    omp_target_memcpy_async(c->device, rubbish, c->n, 0, 0, dev, host, 1, &first);
+    for (int i = 0; i < 8; i++)
+#pragma omp target nowait depend(inout: c->part[1])
+        ;
+    omp_target_memcpy_async(c->last, c->other, c->n, 0, 0, dev, dev, 1, &second);
+    omp_target_memcpy_async(c->a, c->last, c->n - 1, 1, 0, host, dev, 2, both); /* one further on */
+#pragma omp depobj(first) destroy
+#pragma omp depobj(second) destroy
+#pragma omp depobj(both[0]) destroy
+#pragma omp depobj(both[1]) destroy
+}
+int main(int argc, char **argv)
+{
+    static const size_t sizes[CHAINS] = { 64, 1000, 65536, 200000, 1500000, LARGEST };
+    int bad = 0;
+    dev = omp_get_default_device(), host = omp_get_initial_device();
+    omp_allocator_handle_t from = argc > 1 && atoi(argv[1]) ? ompx_gnu_pinned_mem_alloc : omp_default_mem_alloc;
+    for (int k = 0; k < CHAINS; k++) {
+        struct chain *c = &chains[k];
+        c->n = sizes[k], c->a = omp_alloc(c->n, from), c->device = omp_target_alloc(c->n, dev), c->other = omp_target_alloc(c->n, dev), c->last = omp_target_alloc(c->n, dev);
+        for (size_t i = 0; i < c->n; i++)
+            c->a[i] = (char)(i * i / 31 + (size_t)k);
+    }
+    for (int r = 0; r < ROUNDS; r++)
+        for (int k = 0; k < CHAINS; k++)
+            round_trip(&chains[k]);
+#pragma omp taskwait
+    for (int k = 0; k < CHAINS; k++) {
+        const struct chain *c = &chains[k];
+        for (size_t i = 0; i < c->n; i++) {
+            size_t was = i < ROUNDS ? 0 : i - ROUNDS;
+            if (c->a[i] != (char)(was * was / 31 + (size_t)k)) {
+                printf("chain %d: wrong at %zu of %zu\n", k, i, c->n), bad = 1;
+                break;
+            }
+        }
+        omp_free(c->a, from);
+        omp_target_free(c->device, dev), omp_target_free(c->other, dev), omp_target_free(c->last, dev);
+    }
+    return bad;
+}
+C
+check "chains compile" "$CC" -O1 --gpu-arch=sm_90 chains.c -o chains
+NULLCUDA_KERNEL_US=100; export NULLCUDA_KERNEL_US
+for n in 1 4; do
+    OMPGPU_COPY_THREADS=$n; export OMPGPU_COPY_THREADS
+    check "chains of copies, $n threads" in_time ./chains
+    check "... of pinned memory" in_time ./chains 1
+done
+check "... over a slow bus" in_time env NULLCUDA_BYTES_PER_US=2000 ./chains
+unset OMPGPU_COPY_THREADS
+
 # There and back, of two host threads: kernels do nothing over nullcuda.
 cat >copies.c <<'C'
 #include <pthread.h>
@@ -71,6 +151,8 @@ static int round_trip(unsigned char *a, size_t from, size_t n)
         a[from + i] = (unsigned char)(i * i / 100 + n);
 #pragma omp target enter data map(to: a[from:n])
     memset(a + from, 0, n);
+#pragma omp target update from(a[from + n - 9:9]) /* what went there last */
+    bad |= a[from + n - 1] != (unsigned char)((n - 1) * (n - 1) / 100 + n);
 #pragma omp target
     ;
 #pragma omp target update from(a[from:n])
@@ -112,6 +194,7 @@ for n in 1 2 5; do
     pieces() { n=$(made cuMemcpyHtoDAsync_v2); echo "$n pieces"; case $OMPGPU_COPY_THREADS in 1) [ "$n" -le 12 ] ;; *) [ "$n" -ge 30 ] ;; esac; }
     check "... in pieces, or not" pieces
 done
+check "... over a slow bus" in_time env NULLCUDA_BYTES_PER_US=2000 ./copies
 OMPGPU_WAIT=block; export OMPGPU_WAIT
 check "... with OMPGPU_WAIT=block" in_time ./copies
 finish

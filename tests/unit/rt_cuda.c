@@ -98,11 +98,11 @@ static int queue_scenario(void *p, struct ompgpu_function *f, void **params)
 {
     static char data[5000000], back[sizeof data];     /* more than one piece */
     void *queues[2] = { 0 }, *event = NULL;
-    int called = 0;
+    int called = 0, first = 0;
     data[0] = 1, data[sizeof data - 1] = 2;
     memset(back, 0, sizeof back);
     int bad = dev->queue_create(0, &queues[0]) || dev->queue_create(0, &queues[1]) || dev->event_create(0, &event) ||
-              dev->queue_to_device(0, queues[0], p, data, sizeof data) || dev->queue_launch(0, queues[0], f, 10, 128, params) ||
+              dev->queue_call(0, queues[0], count_up, &first) || first != 1 || dev->queue_to_device(0, queues[0], p, data, sizeof data) || dev->queue_launch(0, queues[0], f, 10, 128, params) ||
               dev->event_record(0, event, queues[0]) || dev->queue_wait(0, queues[1], event) ||
               dev->queue_from_device(0, queues[1], back, p, sizeof back) || dev->queue_call(0, queues[1], count_up, &called) ||
               dev->event_record(0, event, queues[1]) || dev->queue_notify(0, queues[1], event, count_up, &called) ||
