@@ -17,6 +17,18 @@ int ompgpu_quiet_thread(pthread_t *thread, void *(*run)(void *), void *argument)
     return bad;
 }
 
+/* Lock held. */
+static void wait_for_work(struct ompgpu_work_queue *q)
+{
+    if (q->linger) {
+        pthread_mutex_unlock(q->lock);
+        q->linger(q);
+        pthread_mutex_lock(q->lock);
+    }
+    while (!q->first && !q->stop)
+        pthread_cond_wait(&q->filled, q->lock);
+}
+
 static void *run(void *argument)
 {
     struct ompgpu_work_queue *q = argument;
@@ -24,7 +36,7 @@ static void *run(void *argument)
     while (q->first || !q->stop) {
         struct ompgpu_work *w = q->first;
         if (!w) {
-            pthread_cond_wait(&q->filled, q->lock);
+            wait_for_work(q);
             continue;
         }
         if (!(q->first = w->next))

@@ -46,14 +46,17 @@ struct ompgpu_work_queue { /* first of a queue */
     void *(*alloc)(size_t);
     /* Lock held, but while it does it.  RECORD and WAIT are done after a failure, too. */
     void (*turn)(struct ompgpu_work_queue *, const struct ompgpu_work *);
+    /* No lock held: waits for work a little, before the thread sleeps until there is some.  May be
+     * NULL. */
+    void (*linger)(const struct ompgpu_work_queue *);
     pthread_t thread;
     pthread_cond_t filled;
     struct ompgpu_work *first, **last;
     unsigned undone; /* atomic: works that were added and are not done */
     bool stop;
 };
-/* lock, alloc and turn are set.  start: of a thread that runs the function; nonzero: it cannot be
- * started, and the queue is as if it had never begun. */
+/* lock, alloc, turn and linger are set.  start: of a thread that runs the function; nonzero: it
+ * cannot be started, and the queue is as if it had never begun. */
 int ompgpu_work_begin(struct ompgpu_work_queue *,
                       int (*start)(pthread_t *, void *(*)(void *), void *));
 void ompgpu_work_end(struct ompgpu_work_queue *); /* does what is in it first */

@@ -16,7 +16,8 @@
  * Where nothing ends for a while it sleeps in between, and where there is no notice until there is
  * one.  After a failure nothing is called any more; who waits for an event is told of it.
  *
- * Not with the PTX machine, which does work while somebody waits for it. */
+ * With the PTX machine, which does work while somebody waits for it, there are only notices without
+ * an event. */
 #include <time.h>
 #include "hostrt/cuda/cuda.h"
 

@@ -40,6 +40,7 @@ extern struct cuda_calls ompgpu_cuda;
  * should sleep. */
 struct cuda_asking {
     bool begun;
+    bool crowded; /* others want the processors */
     double since; /* ompgpu_clock() */
 };
 bool ompgpu_cuda_asks(struct cuda_asking *);
@@ -121,6 +122,7 @@ void ompgpu_cuda_small_free(struct cuda_small *, bool driver_alive);
 CUresult ompgpu_cuda_fetch(struct cuda_small **, CUstream, void *dst, CUdeviceptr src, size_t size);
 
 /* ------------------------------------------------------------------ large copies (cuda/stage.c) */
+unsigned ompgpu_cuda_copy_threads(void);        /* that take part in one at most */
 bool ompgpu_cuda_is_pageable(const void *host); /* else the driver copies it in its turn */
 /* Of pageable memory, and large enough for several threads. */
 bool ompgpu_cuda_is_staged(const void *host, size_t size);
@@ -195,11 +197,13 @@ struct cuda_queue {
     bool threaded;  /* there is a thread: there was a copy between pageable memory and the device */
     bool busy;      /* work may be under way in the stream … */
     bool returning; /* … with copies to the host of which nobody may see yet */
-    struct cuda_small *small; /* of the thread */
+    struct cuda_small *small;
     struct cuda_notices notices;
 };
 /* turn.c: one work of it, but for notices.  Nonzero, with a message: it has failed. */
 int ompgpu_cuda_turn(struct cuda_queue *, const struct ompgpu_work *);
+/* The queue is idle, and a copy from pageable memory can be made without a wait. */
+bool ompgpu_cuda_reads_now(struct cuda_queue *, const struct ompgpu_work *);
 void ompgpu_cuda_queues_end(int ordinal); /* the device is closed */
 void ompgpu_cuda_queue_fork(enum ompgpu_fork when);
 /* As in struct ompgpu_plugin. */

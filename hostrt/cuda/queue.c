@@ -3,7 +3,8 @@
  * The driver waits for a copy to pageable memory, and reads pageable memory when a copy is asked
  * for: neither is what a queue is for.  So a queue that gets one has a thread and a list of work,
  * and while there is something in the list, all that is put into the queue goes there.  Otherwise
- * work goes straight into the stream.
+ * work goes straight into the stream, and a few bytes of pageable memory are read at once: what
+ * may have changed them on the host has been done.
  *
  *      host thread    kernel  kernel  copy-in ┐                               kernel
  *      list                                   └ copy-in  kernel  event ┐
@@ -85,11 +86,26 @@ static void take_turn(struct ompgpu_work_queue *work, const struct ompgpu_work *
         put_event(q, w);
 }
 
+/* To be woken takes longer than most of what comes.  But the processors are others', too. */
+static void linger(const struct ompgpu_work_queue *work)
+{
+    static unsigned lingering; /* atomic: threads that do */
+    const double most = 0.2;   /* milliseconds */
+    struct cuda_asking asking = { 0 };
+    double sleep = 0;
+    if (__atomic_fetch_add(&lingering, 1, __ATOMIC_RELAXED) < ompgpu_cuda_copy_threads() / 2)
+        while (!ompgpu_work_any(work) && sleep <= 0 &&
+               (!asking.begun || ompgpu_clock() - asking.since < most))
+            sleep = ompgpu_cuda_rest(&asking);
+    __atomic_fetch_sub(&lingering, 1, __ATOMIC_RELAXED);
+}
+
 static int start_thread(struct cuda_queue *q)
 {
     if (q->threaded)
         return 0;
     q->work.lock = &lock, q->work.alloc = ompgpu_xalloc, q->work.turn = take_turn;
+    q->work.linger = linger;
     q->threaded = !ompgpu_work_begin(&q->work, ompgpu_quiet_thread);
     if (!q->threaded)
         ompgpu_plugin_error("no thread can be started for a queue");
@@ -123,8 +139,10 @@ static int add_copy(struct cuda_queue *q, struct ompgpu_work w, const void *host
 {
     if (!w.size)
         return 0;
-    return ompgpu_cuda_use(q->ordinal) ||
-           (ompgpu_cuda_is_pageable(host) ? add_to_list(q, w) : add(q, w));
+    if (ompgpu_cuda_use(q->ordinal))
+        return 1;
+    bool now = !ompgpu_cuda_is_pageable(host) || (is_idle(q) && ompgpu_cuda_reads_now(q, &w));
+    return now ? add(q, w) : add_to_list(q, w);
 }
 
 int ompgpu_cuda_queue_to_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
@@ -183,7 +201,7 @@ int ompgpu_cuda_queue_notify(int ordinal, void *queue, void *event, void (*funct
     };
     if (event && !is_idle(q))
         return ompgpu_work_add(q, w);
-    return ompgpu_settings.device_kind == OMPGPU_KIND_PTX
+    return event && ompgpu_settings.device_kind == OMPGPU_KIND_PTX
                ? notify(q, &w)
                : ompgpu_cuda_notify(ordinal, &q->notices, event, function, argument);
 }

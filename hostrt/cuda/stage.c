@@ -71,7 +71,7 @@ static bool stop;
 #define NOTE(call, f, ...) (*(call) = #f, ompgpu_cuda.f(__VA_ARGS__))
 
 /* ------------------------------------------------------------------ which copies */
-static unsigned count_threads(void)
+unsigned ompgpu_cuda_copy_threads(void)
 {
     cpu_set_t set;
     if (ompgpu_settings.copy_threads)
@@ -90,8 +90,8 @@ bool ompgpu_cuda_is_pageable(const void *host)
 
 bool ompgpu_cuda_is_staged(const void *host, size_t size)
 {
-    return size >= LEAST && ompgpu_settings.device_kind != OMPGPU_KIND_PTX && count_threads() > 1 &&
-           ompgpu_cuda_is_pageable(host);
+    return size >= LEAST && ompgpu_settings.device_kind != OMPGPU_KIND_PTX &&
+           ompgpu_cuda_copy_threads() > 1 && ompgpu_cuda_is_pageable(host);
 }
 
 /* ------------------------------------------------------------------ pieces
@@ -405,7 +405,7 @@ int ompgpu_cuda_stage(int ordinal, CUstream stream, bool in, void *device, void 
         .ordinal = ordinal, .in = in, .device = device, .host = host, .size = size, .stream = stream
     };
     pthread_mutex_lock(&lock);
-    threads = count_threads();
+    threads = ompgpu_cuda_copy_threads();
     j.piece = choose_piece(size);
     start_helpers();
     add_job(&j);

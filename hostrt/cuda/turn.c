@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include "hostrt/cuda/cuda.h"
 
-enum { SMALL = 64 << 10, ROOM = 128 << 10 }; /* bytes: the largest, of the block of a queue */
+enum { SMALL = 64 << 10, ROOM = 256 << 10 }; /* bytes: the largest, of the block of a queue */
 
 /* What the stream has has ended, and what comes to the host is in its places. */
 static int settle(struct cuda_queue *q)
@@ -55,6 +55,15 @@ static int copy_in_stream(struct cuda_queue *q, const struct ompgpu_work *w)
                           q->stream)
                : CUDA_TRY(q->ordinal, cuMemcpyDtoHAsync, w->dst, (CUdeviceptr)w->src, w->size,
                           q->stream);
+}
+
+bool ompgpu_cuda_reads_now(struct cuda_queue *q, const struct ompgpu_work *w)
+{
+    enum { FEW = 16 << 10 }; /* bytes: to move them takes as long as to wake a thread */
+    if (w->kind != OMPGPU_WORK_TO_DEVICE || w->size > FEW || ompgpu_unified())
+        return false;
+    const struct cuda_small *s = ompgpu_cuda_small_get(&q->small, ROOM);
+    return s && ompgpu_cuda_small_fits(s, w->size);
 }
 
 static int copy_to_device(struct cuda_queue *q, const struct ompgpu_work *w)

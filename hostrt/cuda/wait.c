@@ -7,17 +7,27 @@
 #include <time.h>
 #include "hostrt/cuda/cuda.h"
 
+/* Others may have the processor.  Where they keep it longer than to wake up takes, it is better to
+ * sleep: who does gets it when he wants it. */
+static void give_way(struct cuda_asking *a, double now)
+{
+    const double most = 0.1; /* milliseconds */
+    sched_yield();
+    a->crowded = ompgpu_clock() - now > most;
+}
+
 bool ompgpu_cuda_asks(struct cuda_asking *a)
 {
     const double eagerly = 0.2, most = 10; /* milliseconds */
+    double now = ompgpu_clock();
     if (!a->begun)
-        a->begun = true, a->since = ompgpu_clock();
-    double asked = ompgpu_clock() - a->since;
+        *a = (struct cuda_asking){ .begun = true, .since = now };
+    double asked = now - a->since;
     if (asked < eagerly)
         __builtin_ia32_pause();
     else if (asked < most)
-        sched_yield();
-    return asked < most;
+        give_way(a, now);
+    return asked < most && !a->crowded;
 }
 
 double ompgpu_cuda_rest(struct cuda_asking *a)
@@ -27,14 +37,14 @@ double ompgpu_cuda_rest(struct cuda_asking *a)
                sleeps = ompgpu_settings.wait == OMPGPU_WAIT_BLOCK;
     double now = ompgpu_clock();
     if (!a->begun)
-        a->begun = true, a->since = now;
+        *a = (struct cuda_asking){ .begun = true, .since = now };
     double asked = now - a->since, part = asked / 32;
-    if (!spins && (sleeps || asked >= awake))
+    if (!spins && (sleeps || a->crowded || asked >= awake))
         return part < least ? least : part < most ? part : most;
     while (ompgpu_clock() - now < pause)
         __builtin_ia32_pause();
     if (!spins)
-        sched_yield();
+        give_way(a, ompgpu_clock());
     return 0;
 }
 

@@ -58,6 +58,33 @@ OMPGPU_WAIT=spin
 check "... with OMPGPU_WAIT=spin" in_time ./ends wait
 unset OMPGPU_WAIT
 
+# A long chain on the PTX machine: its host tasks end although nobody waits for the device.
+cat >long.c <<'C'
+#include <pthread.h>
+static int sum[1];
+static void *chain(void *unused)
+{
+#pragma omp target data map(tofrom: sum)
+    {
+        for (int i = 0; i < 3000; i++)
+#pragma omp target nowait depend(inout: sum)
+            sum[0]++;
+#pragma omp taskwait
+    }
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 256 << 10);
+    return pthread_create(&thread, &small, chain, 0) || pthread_join(thread, 0) || sum[0] != 3000;
+}
+C
+check "a long chain compiles" "$CC" -O1 --gpu-arch=sm_75 long.c -o long
+for seed in 1 2 3; do check "a long chain, seed $seed" timeout 100 env OMPGPU_DEVICE=ptx OMPGPU_PTX_SCHEDULE=$seed ./long; done
+
 # Chains of copies and regions in queues: two copies there, one on the device that depends on both, rubbish to where that came from, the copy
 # back, and again, of what came back.
 cat >chains.c <<'C'
