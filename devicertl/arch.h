@@ -133,6 +133,19 @@ void __ompgpu_events_await_all(int line);
 /* A lock of `critical`: true when the caller has it now; acquires what the last owner wrote. */
 _Bool __ompgpu_try_lock(unsigned *lock);
 
+/* ------------------------------------------------------------------ printing (format.c) */
+#ifdef __NVPTX__
+/* The driver's: into a buffer of the device, of which the host prints what is there when it next
+ * waits for the device.  Arguments lie one after the other, each aligned to its size. */
+int vprintf(const char *format, __builtin_va_list arguments);
+/* What codegen/ir/passes/prints.c makes of the program's calls: any format of C.  The results are
+ * the number of characters; nothing; again the number, where the format has %n. */
+int __ompgpu_vprintf(const char *format, __builtin_va_list arguments);
+int __ompgpu_print(const char *format, __builtin_va_list arguments);
+int __ompgpu_vprintf_storing(const char *format, __builtin_va_list arguments);
+void __ompgpu_print_bytes(const char *, usize);
+#endif
+
 /* ------------------------------------------------------------------ architecture: who */
 unsigned __ompgpu_arch_tid(void); /* in the launched team, 0 … ntid-1 */
 unsigned __ompgpu_arch_ntid(void);

@@ -1,9 +1,15 @@
 /* arch_nvptx64.c - the primitives of arch.h for NVIDIA GPUs from sm_70 on.
  *
- * Barriers are PTX `barrier.sync` (not the aligned `bar.sync`): warps may be diverged here.  The
- * hardware counts whole warps, so a region whose size is no multiple of 32 cannot use a counted
- * barrier while the rest of its last warp waits at another one; a counter in shared memory serves
- * there, and independent thread scheduling (sm_70) guarantees that spinning makes progress.
+ * Barriers.  In SPMD kernels the threads of a warp come to a barrier together, by the same
+ * instruction: the aligned `bar.sync`, as CUDA's __syncthreads.  In generic ones the main thread
+ * and the rest of its warp come from different places.  What ptxas (13.0) makes of `barrier.sync`
+ * for diverged warps lets threads through too early, or never, on an H100; so the warp first
+ * gathers (`bar.warp.sync`), in a function that is not inlined, so that it goes on as one.
+ *
+ * The hardware counts whole warps, so a region whose size is no multiple of 32 cannot use a counted
+ * barrier while the rest of its last warp waits at another one: one thread of each warp waits for
+ * the others by a counter in shared memory, and independent thread scheduling (sm_70) guarantees
+ * that spinning makes progress.
  */
 #ifdef __NVPTX__
 #include "devicertl/arch.h"
@@ -21,10 +27,20 @@ unsigned __ompgpu_arch_ntid(void) { return (unsigned)__nvvm_read_ptx_sreg_ntid_x
 unsigned __ompgpu_arch_team(void) { return (unsigned)__nvvm_read_ptx_sreg_ctaid_x(); }
 unsigned __ompgpu_arch_nteams(void) { return (unsigned)__nvvm_read_ptx_sreg_nctaid_x(); }
 
+void __ompgpu_gathered_barrier(void);
+__attribute__((noinline, convergent)) void __ompgpu_gathered_barrier(void)
+{
+    __nvvm_bar_warp_sync(FULL_WARP);
+    __nvvm_barrier_sync(0);
+}
+
 void __ompgpu_arch_barrier(int line)
 {
     (void)line;
-    __nvvm_barrier_sync(0);
+    if (__ompgpu_cfg_generic)
+        __ompgpu_gathered_barrier();
+    else
+        __nvvm_bar_sync(0);
 }
 
 static __OMPGPU_SHARED u32 __ompgpu_state_arrived __OMPGPU_SHARED_INIT;
@@ -38,8 +54,8 @@ void __ompgpu_soft_reset(void)
 
 static void fence_team(void) { __asm__ volatile("fence.acq_rel.cta;" ::: "memory"); }
 
-/* The last of n arrivals resets the counter before it opens the next generation, so the barrier can
- * be used again at once. */
+/* Of n threads, a warp's first each.  The last of n arrivals resets the counter before it opens the
+ * next generation, so the barrier can be used again at once. */
 static void soft_barrier(unsigned n)
 {
     u32 mine =
@@ -63,11 +79,19 @@ static void soft_barrier(unsigned n)
 /* The rare case, out of line. */
 __attribute__((noinline)) void __ompgpu_arch_barrier_part(unsigned n, int line)
 {
+    unsigned tid = __ompgpu_arch_tid(), first = tid / WARP * WARP, lanes = n - first,
+             mask = lanes < WARP ? (1u << lanes) - 1 : FULL_WARP;
     (void)line;
-    if (n % WARP == 0)
+    __nvvm_bar_warp_sync(mask);
+    if (n <= WARP)
+        return;
+    if (n % WARP == 0) {
         __nvvm_barrier_sync_cnt(1, n);
-    else
-        soft_barrier(n);
+        return;
+    }
+    if (tid == first)
+        soft_barrier((n + WARP - 1) / WARP);
+    __nvvm_bar_warp_sync(mask);
 }
 
 void __ompgpu_arch_syncwarp(unsigned mask) { __nvvm_bar_warp_sync(mask); }

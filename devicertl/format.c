@@ -1,10 +1,11 @@
-/* format.c - formatted output into memory, and numbers from text, as the C library of GPUs lacks
- * them; the emulated device has the process's.
+/* format.c - formatted output into memory, what the driver's printf lacks, and numbers from text,
+ * as the C library of GPUs lacks them; the emulated device has the process's.
  *
  * A double is m * 2^e, and its decimal expansion is finite: struct decimal holds all of it, so that
  * rounding for output, and the choice between two neighbours for input, need no approximation. */
 #include "devicertl/arch.h"
 #ifdef __NVPTX__
+#include "devicertl/conversion.h"
 
 enum { WORDS = 35, MOST_DIGITS = 1400, MOST_INPUT = 800 };
 
@@ -133,10 +134,13 @@ static int digit_at(const struct decimal *d, int i)
     return i >= 0 && i < d->n ? d->digits[i] : 0;
 }
 
-/* ------------------------------------------------------------------ output */
+/* ------------------------------------------------------------------ output
+ * Of n characters those go to memory for which there is room; or all are printed, in parts as large
+ * as the memory. */
 struct out {
-    char *to;
-    usize n, size;
+    char *at;
+    usize room, n;
+    char *text; /* where it begins; NULL: nothing is printed */
 };
 struct spec {
     _Bool left, plus, space, alternate, zero, upper;
@@ -144,11 +148,69 @@ struct spec {
     char kind;
 };
 
-static void put(struct out *o, char c)
+/* Up to a zero byte, and `last`, which may be one: in a call, so that other threads print nothing
+ * in between. */
+static void print_text(const char *text, int last)
 {
-    if (o->n + 1 < o->size)
-        o->to[o->n] = c;
+    struct {
+        const char *text;
+        int last;
+    } arguments = { text, last };
+    vprintf(last < 0 ? "%s" : "%s%c", (__builtin_va_list)&arguments);
+}
+
+/* All that is in memory, or its whole lines, so that they stay whole among those of others. */
+static void print_lines(struct out *o)
+{
+    char *end = o->at, *to = o->text;
+    while (end > to && end[-1] != '\n')
+        end--;
+    if (end == to)
+        end = o->at;
+    char next = *end;
+    *end = 0;
+    print_text(to, -1);
+    *end = next;
+    o->room += (usize)(end - to);
+    while (end < o->at)
+        *to++ = *end++;
+    o->at = to;
+}
+
+static void print_rest(struct out *o)
+{
+    *o->at = 0;
+    if (o->at > o->text)
+        print_text(o->text, -1);
+}
+
+/* For %s the end of a text. */
+static void put_zero(struct out *o)
+{
+    *o->at = 0;
+    print_text(o->text, 0);
+    o->room += (usize)(o->at - o->text);
+    o->at = o->text;
     o->n++;
+}
+
+/* Not inlined: it has very many callers. */
+static __attribute__((noinline)) void put(struct out *o, char c)
+{
+    if (!o->room && o->text)
+        print_lines(o);
+    if (o->room) {
+        *o->at++ = c;
+        o->room--;
+    }
+    o->n++;
+}
+static void put_byte(struct out *o, char c)
+{
+    if (c || !o->text)
+        put(o, c);
+    else
+        put_zero(o);
 }
 static void put_all(struct out *o, const char *s, int n)
 {
@@ -370,7 +432,7 @@ static const char *read_spec(const char *f, struct arguments *a, struct spec *s,
         s->space |= *f == ' ';
         s->alternate |= *f == '#';
         s->zero |= *f == '0';
-        if (*f != '-' && *f != '+' && *f != ' ' && *f != '#' && *f != '0')
+        if (!ompgpu_is_one_of(*f, "-+ #0'"))
             break;
     }
     f = read_number(f, a, &s->width);
@@ -398,6 +460,16 @@ static long long read_signed(struct arguments *a, char length)
     return __builtin_va_arg(a->list, long long);
 }
 
+/* As glibc does it, which is what formats the driver's text. */
+static void put_pointer(struct out *o, struct spec *s, const void *p)
+{
+    s->precision = p ? s->precision : -1;
+    if (p)
+        put_integer(o, s, (u64)p, "0x");
+    else
+        put_text(o, s, "(nil)");
+}
+
 static void put_argument(struct out *o, struct spec *s, struct arguments *a, char length)
 {
     switch (s->kind) {
@@ -415,11 +487,11 @@ static void put_argument(struct out *o, struct spec *s, struct arguments *a, cha
         put_integer(o, s, v, s->kind == 'x' && s->alternate && v ? s->upper ? "0X" : "0x" : "");
         break;
     }
-    case 'p': put_integer(o, s, (u64) __builtin_va_arg(a->list, void *), "0x"); break;
+    case 'p': put_pointer(o, s, __builtin_va_arg(a->list, void *)); break;
     case 'c': {
-        char text[2] = { (char)__builtin_va_arg(a->list, int), 0 };
+        char byte = (char)__builtin_va_arg(a->list, int);
         int after = begin_field(o, s, "", 0, 1);
-        put(o, text[0]);
+        put_byte(o, byte);
         fill(o, ' ', after);
         break;
     }
@@ -438,26 +510,31 @@ int snprintf(char *, usize, const char *, ...);
 int(vsprintf)(char *, const char *, __builtin_va_list);
 int(sprintf)(char *, const char *, ...);
 
-int vsnprintf(char *to, usize size, const char *f, __builtin_va_list list)
+static void put_format(struct out *o, const char *f, __builtin_va_list list)
 {
-    struct out o = { to, 0, size };
     struct arguments a;
     __builtin_va_copy(a.list, list);
     for (; *f; f++) {
         struct spec s;
         char length;
         if (*f != '%') {
-            put(&o, *f);
+            put(o, *f);
             continue;
         }
         f = read_spec(f + 1, &a, &s, &length);
         if (!*f)
             break;
-        put_argument(&o, &s, &a, length);
+        put_argument(o, &s, &a, length);
     }
     __builtin_va_end(a.list);
+}
+
+int vsnprintf(char *to, usize size, const char *f, __builtin_va_list list)
+{
+    struct out o = { .at = to, .room = size ? size - 1 : 0 };
+    put_format(&o, f, list);
     if (size)
-        to[o.n < size ? o.n : size - 1] = 0;
+        *o.at = 0;
     return (int)o.n;
 }
 
@@ -482,6 +559,56 @@ int(sprintf)(char *to, const char *f, ...)
     int n = vsnprintf(to, ~(usize)0, f, list);
     __builtin_va_end(list);
     return n;
+}
+
+/* ------------------------------------------------------------------ printing */
+enum { PRINTED = 512 }; /* bytes of a thread's stack for what it prints */
+
+void __ompgpu_print_bytes(const char *from, usize n)
+{
+    char text[PRINTED];
+    struct out o = { .at = text, .room = sizeof text - 1, .text = text };
+    for (usize i = 0; i < n; i++)
+        put_byte(&o, from[i]);
+    print_rest(&o);
+}
+
+static _Bool driver_can(const char *f)
+{
+    unsigned n = 0;
+    while (*f) {
+        struct ompgpu_conversion c;
+        if (*f++ != '%')
+            continue;
+        c = ompgpu_conversion_at(f - 1);
+        if (!ompgpu_is_cudas(f - 1, &c) || (n += c.kind != '%') > OMPGPU_CUDA_ARGUMENTS)
+            return 0;
+        f = c.end;
+    }
+    return 1;
+}
+
+/* Not inlined: codegen/ir/passes/prints.c deletes the calls that turn out not to be needed. */
+__attribute__((noinline)) int __ompgpu_print(const char *f, __builtin_va_list list)
+{
+    char text[PRINTED];
+    struct out o = { .at = text, .room = sizeof text - 1, .text = text };
+    if (driver_can(f))
+        return vprintf(f, list);
+    put_format(&o, f, list);
+    print_rest(&o);
+    return 0;
+}
+
+__attribute__((noinline)) int __ompgpu_vprintf(const char *f, __builtin_va_list list)
+{
+    __ompgpu_print(f, list);
+    return vsnprintf((char *)0, 0, f, list);
+}
+
+__attribute__((noinline)) int __ompgpu_vprintf_storing(const char *f, __builtin_va_list list)
+{
+    return __ompgpu_vprintf(f, list);
 }
 
 /* ------------------------------------------------------------------ numbers from text */

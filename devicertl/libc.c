@@ -28,14 +28,27 @@ _Noreturn void __assert_fail(const char *assertion, const char *file, unsigned l
     __ompgpu_arch_assert(assertion, file, line, function ? function : "?");
 }
 
-/* On the emulated device this is the host's. */
+/* On GPUs an assertion has the message of a fatal one: what was printed before a kernel that fails
+ * is lost. */
 int printf(const char *format, ...);
 void __ompgpu_error(const char *file, unsigned line, const char *message, _Bool is_fatal)
 {
-    printf("%s:%u: %s: error directive%s%s\n", file, line, is_fatal ? "error" : "warning",
-           message ? ": " : "", message ? message : "");
+    const char *kind = is_fatal ? "error" : "warning", *colon = message ? ": " : "";
+    static const char format[] = "%s:%u: %s: error directive%s%s\n";
+#ifdef __NVPTX__
+    struct {
+        const char *file;
+        unsigned line;
+        const char *kind, *colon, *message;
+    } arguments = { file, line, kind, colon, message ? message : "" };
+    if (is_fatal)
+        __ompgpu_arch_assert(message ? message : "no error", file, line, "error directive");
+    vprintf(format, (__builtin_va_list)&arguments);
+#else
+    printf(format, file, line, kind, colon, message ? message : "");
     if (is_fatal)
         __ompgpu_fail("an error directive was encountered", (int)line);
+#endif
 }
 
 /* ------------------------------------------------------------------ allocation
@@ -74,16 +87,13 @@ PLAIN void *realloc(void *p, usize size)
 #ifdef __NVPTX__
 /* ------------------------------------------------------------------ output
  * LLVM packs variadic arguments with natural alignment, which is what the driver's vprintf reads.
- */
-int vprintf(const char *format, __builtin_va_list);
-int puts(const char *);
-int putchar(int);
-
+ * Calls of printf and its like with a format that the compiler knows do not come here
+ * (codegen/ir/passes/prints.c). */
 int printf(const char *format, ...)
 {
     __builtin_va_list args;
     __builtin_va_start(args, format);
-    int n = vprintf(format, args);
+    int n = __ompgpu_vprintf(format, args);
     __builtin_va_end(args);
     return n;
 }
@@ -101,36 +111,26 @@ __attribute__((no_builtin)) int __ompgpu_fprintf(void *stream, const char *forma
     __builtin_va_list args;
     (void)stream;
     __builtin_va_start(args, format);
-    int n = vprintf(format, args);
+    int n = __ompgpu_vprintf(format, args);
     __builtin_va_end(args);
     return n;
 }
 __attribute__((no_builtin)) int __ompgpu_fputs(const char *s, void *stream)
 {
     (void)stream;
-    return printf("%s", s);
+    vprintf("%s", (__builtin_va_list)&s);
+    return 1;
 }
 __attribute__((no_builtin)) usize __ompgpu_fwrite(const void *p, usize size, usize n, void *stream)
 {
-    const char *at = p, *end = at + size * n;
     (void)stream;
-    while (at < end) {
-        char part[256]; /* %s reads up to a zero byte, and %c writes one */
-        unsigned length = 0;
-        while (at < end && *at && length < sizeof part - 1)
-            part[length++] = *at++;
-        part[length] = 0;
-        if (at < end && !*at)
-            printf("%s%c", part, *at++);
-        else
-            printf("%s", part);
-    }
+    __ompgpu_print_bytes(p, size * n);
     return size ? n : 0;
 }
 __attribute__((no_builtin)) int __ompgpu_fputc(int c, void *stream)
 {
     (void)stream;
-    printf("%c", c);
+    vprintf("%c", (__builtin_va_list)&c);
     return (unsigned char)c;
 }
 __attribute__((no_builtin)) int __ompgpu_putc(int c, void *stream)
@@ -141,7 +141,7 @@ __attribute__((no_builtin)) int __ompgpu_vfprintf(void *stream, const char *form
                                                   __builtin_va_list args)
 {
     (void)stream;
-    return vprintf(format, args);
+    return __ompgpu_vprintf(format, args);
 }
 int fflush(void *);
 int fflush(void *stream)
@@ -150,12 +150,14 @@ int fflush(void *stream)
     return 0;
 }
 /* no_builtin: LLVM would turn the calls back into the functions that they implement. */
-__attribute__((no_builtin)) int puts(const char *s) { return printf("%s\n", s); }
-__attribute__((no_builtin)) int putchar(int c)
+int puts(const char *);
+__attribute__((no_builtin)) int puts(const char *s)
 {
-    printf("%c", c);
-    return (unsigned char)c;
+    vprintf("%s\n", (__builtin_va_list)&s);
+    return 1;
 }
+int putchar(int);
+__attribute__((no_builtin)) int putchar(int c) { return __ompgpu_fputc(c, (void *)0); }
 
 /* ------------------------------------------------------------------ memory */
 void *memcpy(void *restrict, const void *restrict, usize);

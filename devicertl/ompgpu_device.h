@@ -221,6 +221,24 @@ void __ompgpu_fork(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond
 void __ompgpu_league_begin(int num_teams, int thread_limit, int line);
 _Bool __ompgpu_league_next(void);
 
+/* ------------------------------------------------------------------ arrays of run-time size
+ * Where a thread of a GPU has those that are its own (devicertl/arrays.c).  Inserted by codegen's
+ * passes, never by the writers. */
+enum {
+    __OMPGPU_FRAME_ROOM = 1024, /* bytes without the device's heap */
+    __OMPGPU_FRAME_ALIGN = 16,
+    __OMPGPU_FRAME_BYTES = 2 * __OMPGPU_FRAME_ALIGN + __OMPGPU_FRAME_ROOM
+};
+struct __ompgpu_frame;
+/* First and last in a function; end gives back what is left. */
+void __ompgpu_frame_begin(struct __ompgpu_frame *);
+void __ompgpu_frame_end(struct __ompgpu_frame *);
+/* An array of `size` bytes, not initialised; alignment: a power of two. */
+void *__ompgpu_frame_array(struct __ompgpu_frame *, unsigned long size, unsigned long alignment);
+/* A mark for release, which frees all arrays since. */
+void *__ompgpu_frame_mark(const struct __ompgpu_frame *);
+void __ompgpu_frame_release(struct __ompgpu_frame *, void *mark);
+
 /* ------------------------------------------------------------------ team heap
  * Storage in global memory for locals of sequential code that other threads reach.  Inserted by
  * codegen's passes, never by the writers.  Called by thread 0 of the team in sequential code, which
@@ -515,6 +533,62 @@ __OMPGPU_SPLIT(32, 32, unsigned)
 __OMPGPU_SPLIT(64, 64, unsigned long long)
 __OMPGPU_SPLIT(wide32, 32, unsigned long long)
 #undef __OMPGPU_SPLIT
+
+/* The tiled form of a kernel whose league's loop is a nest.  A team runs a tile of the two
+ * innermost loops, 2^form iterations wide and as high as there are threads, in place of a row of
+ * __OMPGPU_TILE: so its accesses are to fewer lines of memory where the outer loop counts elements
+ * side by side, or where rows share what they read.  There is a team for each tile; env->inner
+ * divides by the number of tiles in a row, then of rows of them.  form: constant, 0 strided, 1
+ * covering; else what omp-device puts in the place of __ompgpu_tile_shift()
+ * (codegen/ir/passes/tiles.c). */
+enum { __OMPGPU_TILE = 256 };
+struct __ompgpu_tile {
+    unsigned column, row;
+    unsigned rest; /* iteration of the loops around these */
+    _Bool inside;  /* of the nest: the last tiles stick out */
+    __OMPGPU_ROOM
+};
+/* The numbers, marked so that omp-device sees what addresses depend on. */
+unsigned __ompgpu_tile_column(unsigned);
+unsigned __ompgpu_tile_row(unsigned);
+unsigned __ompgpu_tile_shift(void); /* called in the kernel itself */
+__OMPGPU_INLINE unsigned __ompgpu_tiled(unsigned shift)
+{
+    __builtin_assume(shift > 1 && shift < 8);
+    return shift;
+}
+__OMPGPU_INLINE _Bool __ompgpu_is_tiled(unsigned form) { return form > 1; }
+__OMPGPU_INLINE unsigned __ompgpu_split_tile(const struct __ompgpu_env *env, unsigned loop,
+                                             unsigned n, unsigned *at)
+{
+    const struct __ompgpu_divisor d = env->inner[loop - 1];
+    const unsigned a = *at;
+    *at = (unsigned)((unsigned long long)a * d.multiplier >> 32) >> d.shift;
+    return a - *at * n;
+}
+__OMPGPU_INLINE struct __ompgpu_tile __ompgpu_tile(const struct __ompgpu_env *env, unsigned form,
+                                                   unsigned loops, unsigned rows, unsigned columns)
+{
+    struct __ompgpu_tile t = { .rest = 0 };
+    if (!__ompgpu_is_tiled(form))
+        return t;
+    const unsigned width = 1u << form, height = __OMPGPU_TILE >> form,
+                   thread = (unsigned)__ompgpu_thread_id();
+    t.rest = (unsigned)__ompgpu_team_id();
+    t.column = __ompgpu_split_tile(env, loops - 1, (columns + width - 1) >> form, &t.rest);
+    t.row = t.rest;
+    if (loops > 2)
+        t.row = __ompgpu_split_tile(env, loops - 2, (rows + height - 1) / height, &t.rest);
+    t.column = __ompgpu_tile_column(t.column * width + thread % width);
+    t.row = __ompgpu_tile_row(t.row * height + (thread >> form));
+    t.inside = t.column < columns && t.row < rows;
+    __builtin_assume(t.column <= ~0u / 2 && t.row <= ~0u / 2 && t.rest <= ~0u / 2);
+    return t;
+}
+__OMPGPU_INLINE struct __ompgpu_loop32 __ompgpu_tile_loop(struct __ompgpu_tile t)
+{
+    return (struct __ompgpu_loop32){ .at = t.rest, .n = 1, .stride = ~0u, .more = t.inside };
+}
 
 /* Schedules `dynamic` and `guided`. */
 enum { __OMPGPU_DYNAMIC = 2, __OMPGPU_GUIDED = 3 };

@@ -132,7 +132,10 @@ _Bool __ompgpu_runtime_next(unsigned long long *lo, unsigned long long *hi)
     return 1;
 }
 
-/* omp-device replaces the calls. */
+/* omp-device replaces the calls of these. */
+__attribute__((noinline, const)) unsigned __ompgpu_tile_column(unsigned n) { return n; }
+__attribute__((noinline, const)) unsigned __ompgpu_tile_row(unsigned n) { return n; }
+__attribute__((noinline)) unsigned __ompgpu_tile_shift(void) { return 0; }
 __attribute__((noinline)) unsigned __ompgpu_batch_size(_Bool by_team)
 {
     (void)by_team;

@@ -325,15 +325,16 @@ static enum CXChildVisitResult add_cost(CXCursor c, CXCursor parent, CXClientDat
     }
     default: break;
     }
-    return ++cost->nodes > MOST_NODES || cost->repeats ? CXChildVisit_Break : CXChildVisit_Recurse;
+    return ++cost->nodes > MOST_NODES ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 
-static bool is_short(CXCursor body)
+static void weigh(struct omp_construct *c, CXCursor body)
 {
     struct cost cost = { 0 };
     if (add_cost(body, body, &cost) == CXChildVisit_Recurse)
         clang_visitChildren(body, add_cost, &cost);
-    return !cost.repeats && cost.nodes <= MOST_NODES;
+    c->is_short = cost.nodes <= MOST_NODES;
+    c->repeats = cost.repeats;
 }
 
 static int64_t associated_loops(const struct omp_construct *c)
@@ -373,5 +374,6 @@ void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
         p->c->nloops++;
         p->loop_body = body;
     }
-    p->c->is_short = (p->c->leaves & OMPL_DISTRIBUTE) && is_short(p->loop_body);
+    if (p->c->leaves & OMPL_DISTRIBUTE)
+        weigh(p->c, p->loop_body);
 }

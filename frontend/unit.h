@@ -492,8 +492,8 @@ struct omp_construct {
     struct omp_scan *scan;
     struct omp_loop *loops;
     unsigned nloops; /* associated loops, outermost first (collapse) */
-    /* the body of these loops is short and repeats nothing, not even in what it calls */
-    bool is_short;
+    /* the body of these loops, with what it calls, is short; it repeats something */
+    bool is_short, repeats;
     /* the loops inside these that collapse() counts, too, outermost first: each iteration of
      * `loops` runs them whole.  A variable of theirs that is declared outside is private. */
     struct omp_loop *inner;

@@ -111,8 +111,8 @@ struct ompgpu_kernel_entry {
     uint32_t stack_bytes;
     /* locals that the emulated image's functions have in memory, each function once */
     uint32_t frame_bytes;
-    uint32_t streams; /* OMPGPU_KERNEL_WIDE: text of struct ompgpu_stream */
-    uint32_t uses;    /* OMPGPU_USES_* */
+    uint32_t shape; /* text.  WIDE: struct ompgpu_stream.  TILED: log2 of a tile's width */
+    uint32_t uses;  /* OMPGPU_USES_* */
 };
 /* A kernel or variable of a member that has another name in the linked image, because two files
  * have one of that name. */
@@ -134,23 +134,33 @@ enum {
     /* the league reduction ends with atomic updates: no scratchpad */
     OMPGPU_KERNEL_ATOMIC = 64,
     OMPGPU_KERNEL_REDUX = 128, /* its record can be combined by redux.sync */
-    /* the strided form of the kernel before it, for launches that do not cover the loop */
+    /* two bits: which form of a covering kernel it is.  The strided one, for launches that do not
+     * cover the loop; … */
     OMPGPU_KERNEL_STRIDED = 256,
-    /* a form of a covering kernel with several iterations a thread (codegen/ir/passes/wide.c); its
-     * name is the kernel's with OMPGPU_WIDE_SUFFIX, and its entry has `streams` */
+    /* with several iterations a thread (codegen/ir/passes/wide.c): the kernel's name with
+     * OMPGPU_WIDE_SUFFIX; … */
     OMPGPU_KERNEL_WIDE = 512,
+    /* with teams that run tiles of a nest (codegen/ir/passes/tiles.c): the kernel's name with
+     * OMPGPU_TILED_SUFFIX */
+    OMPGPU_KERNEL_TILED = 768,
+    OMPGPU_KERNEL_FORM = 768, /* all of them */
     /* launched with max_threads threads, neither more nor fewer: its clauses are constant */
     OMPGPU_KERNEL_EXACT = 1024,
     /* shift: variables in the record (8 bits); arrays (the rest) */
     OMPGPU_KERNEL_VARIABLES = 11,
 };
-enum { OMPGPU_USES_TEAM_ICVS = 1 }; /* it can call routines that ask for or set them */
+enum {
+    OMPGPU_USES_TEAM_ICVS = 1, /* it can call routines that ask for or set them */
+    OMPGPU_USES_PRINTS = 2 /* it can print by the CUDA driver, which keeps the text for a while */
+};
 /* The variable that an image with such a kernel has (devicertl/omp_api.c). */
 #define OMPGPU_TEAM_ICVS "__ompgpu_team_icvs"
 #define OMPGPU_WIDE_SUFFIX "__omp_wide"
+#define OMPGPU_TILED_SUFFIX "__omp_tiled"
+enum { OMPGPU_TILE = 256 }; /* iterations, and threads of a team */
 enum { OMPGPU_STREAMS = 8 };
 /* What iteration i accesses through a pointer that is a kernel's parameter: `bytes` from pointer +
- * offset + i * stride on.  Text of `streams`: iterations a thread, then these. */
+ * offset + i * stride on.  Text of a wide form's `shape`: iterations a thread, then these. */
 struct ompgpu_stream {
     unsigned param;   /* from 0 */
     unsigned written; /* or only read */
@@ -159,6 +169,7 @@ struct ompgpu_stream {
     unsigned bytes;
     long long stride;
 };
+#define OMPGPU_TILE_FORMAT "%u"
 #define OMPGPU_LANES_FORMAT "%u;"
 #define OMPGPU_STREAM_FORMAT "%u %u %u %lld %u %lld;"
 #endif

@@ -65,6 +65,7 @@ struct ompgpu_function { /* a loaded kernel on one device */
     size_t stack_bytes;
     unsigned teams_per_mp_cache[33]; /* occupancy by warps a team, 0: not asked yet */
     struct ompgpu_wide wide;
+    unsigned tile_shift;   /* of a tiled form: log2 of the width */
     unsigned roomy_warps;  /* a team of our choice (core/geometry.c), 0: not chosen yet */
     const uint32_t *sizes; /* of the parameters but the first, 0 at the end; where wants_sizes */
 };

@@ -1,7 +1,7 @@
 /* transpose - a matrix is transposed in two ways, to see in a profile what an access pattern costs.
  *
- * naive: neighbouring threads read neighbouring elements, but write n elements apart, so that each of the 32 stores of a warp touches a sector of its
- * own.  tiled: a team brings a tile into shared memory first; then neighbouring threads write neighbouring elements.  Its rows have one element more
+ * naive: neighbouring threads read neighbouring elements, but write n elements apart.  Rows of 32 threads would touch a sector for each of them; the
+ * compiler has a team run a tile that is 8 wide, so that a warp touches 8 (OMP_NUM_TEAMS=64 brings back the rows).  tiled: a team brings a tile into shared memory first; then neighbouring threads write neighbouring elements.  Its rows have one element more
  * than the tile, so that a column's elements are in different banks.
  *
  * usage: transpose [n]                     n is rounded up to a multiple of 32

@@ -161,6 +161,8 @@ static void name_driver_functions(struct ir_unit *u)
 /* After LLVM's passes. */
 static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
+    if (ir_replace_arrays(u))
+        ir_run_passes(u->module, "globaldce", machine);
     if (pipeline_level(u->opt) == '3' && ir_widen(u))
         ir_run_passes(u->module, "function(instcombine<no-verify-fixpoint>,early-cse)", machine);
     if (u->opt->level != '0') {
@@ -184,6 +186,8 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
         ir_fix_teams(u, machine);
     snprintf(passes, sizeof passes, "globaldce,default<O%c>,globaldce", pipeline_level(u->opt));
     ir_run_passes(u->module, passes, machine);
+    if (u->opt->target == IR_NVPTX && ir_settle_prints(u))
+        ir_run_passes(u->module, "globaldce", machine);
     if (u->opt->level != '0' && ir_localise_state(u))
         ir_run_passes(
             u->module,

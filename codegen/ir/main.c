@@ -55,6 +55,7 @@ static const struct step {
 } steps[] = {
     { "input", ir_read_input, false },
     { "math", ir_lower_math, false },
+    { "prints", ir_lower_prints, false },
     { "", ir_check_unwritten, false },
     { "", ir_size_copies, false },
     { "spmd", ir_spmd, false },
@@ -69,6 +70,7 @@ static const struct step {
     { "internalise", ir_internalise, false },
     { "strip", strip_debug, false },
     { "atomics", ir_correct_atomics, false },
+    { "tiles", ir_choose_tiles, false },
     { "prepare", ir_prepare, false },
     { "", ir_emit, false }, /* shows steps of its own, for each output */
     { "report", ir_write_info, false },

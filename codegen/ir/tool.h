@@ -95,7 +95,7 @@ struct ir_kernel {
     const char *why, *id, *remedy;
     struct ir_place why_at;
     struct ir_note *notes; /* for the remarks */
-    const char *streams;   /* wide form: what it accesses (passes/wide.c), else NULL */
+    const char *shape;     /* of a wide or tiled form (hostrt/image.h), else NULL */
 };
 struct ir_reduction { /* as in struct __ompgpu_reduction_info of devicertl/ompgpu_device.h */
     const char *names;
@@ -186,6 +186,10 @@ void ir_set_string_attribute(LLVMValueRef f, const char *name, const char *value
 #define IR_ALL_THREADS "ompgpu.all-threads" /* sequential code that all threads run */
 #define IR_OURS "ompgpu.ours"               /* made here */
 #define IR_CHECK "ompgpu.check"             /* called before each access, where those are checked */
+
+/* The device runtime's printf for GPUs: passes/prints.c. */
+#define IR_VPRINTF "__ompgpu_vprintf"
+#define IR_PRINT "__ompgpu_print" /* without a result */
 
 #define IR_EACH_FUNCTION(f, m)                                                                     \
     for (LLVMValueRef f = LLVMGetFirstFunction(m), f##_next;                                       \

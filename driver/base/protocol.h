@@ -56,7 +56,7 @@ enum tool_exit {
     N(reduce_bytes)                                                                                \
     N(flags)                                                                                       \
     N(heap_bytes)                                                                                  \
-    N(block_bytes) N(copy_bytes) N(frame_bytes) N(uses) S(streams) S(how)
+    N(block_bytes) N(copy_bytes) N(frame_bytes) N(uses) S(shape) S(how)
 
 /* With --report, of a kernel: its mode in a sentence, and lines as in `region`. */
 #define PROTO_OUTCOME(S, N) S(name) N(shared_bytes) S(runs) S(says)

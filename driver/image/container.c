@@ -145,7 +145,7 @@ static struct ompgpu_kernel_entry kernel_entry(struct text *b, const struct prot
         .block_bytes = larger(k->block_bytes, emu->block_bytes),
         .copy_bytes = larger(k->copy_bytes, emu->copy_bytes),
         .frame_bytes = (uint32_t)emu->frame_bytes,
-        .streams = put_string(b, k->streams),
+        .shape = put_string(b, k->shape),
     };
 }
 

@@ -88,10 +88,7 @@ static const char *bytes(unsigned n, const char *of)
     return n ? mem_printf("%u bytes of %s", n, of) : mem_printf("no %s", of);
 }
 
-static bool is_form(const struct proto_kernel *k)
-{
-    return k->flags & (OMPGPU_KERNEL_STRIDED | OMPGPU_KERNEL_WIDE);
-}
+static bool is_form(const struct proto_kernel *k) { return k->flags & OMPGPU_KERNEL_FORM; }
 
 /* Another form of a kernel has its name, and more. */
 static bool is_form_of(const struct proto_kernel *form, const struct proto_kernel *k)
@@ -102,9 +99,12 @@ static bool is_form_of(const struct proto_kernel *form, const struct proto_kerne
 
 static const char *name_of_form(const struct proto_kernel *k)
 {
-    return k->flags & OMPGPU_KERNEL_WIDE      ? "several iterations a thread: "
-           : k->flags & OMPGPU_KERNEL_STRIDED ? "fewer threads than iterations: "
-                                              : "";
+    switch (k->flags & OMPGPU_KERNEL_FORM) {
+    case OMPGPU_KERNEL_STRIDED: return "fewer threads than iterations: ";
+    case OMPGPU_KERNEL_WIDE: return "several iterations a thread: ";
+    case OMPGPU_KERNEL_TILED: return "teams with tiles of the nest: ";
+    default: return "";
+    }
 }
 
 static void say_stats(struct text *t, const char *arch, const struct proto_kernel *k,

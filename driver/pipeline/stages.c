@@ -457,11 +457,12 @@ static void add_ptxas_args(const struct options *o, struct words *w)
             words_add_parts(w, o->args[i].value, ",");
 }
 
+/* -O3, nvcc's choice, at -O0 too: with -O1 ptxas 13.0 has wrong code for a thread's share of a
+ * dynamic loop (an atomic addition that a warp makes as one), and it saves next to no time. */
 static void ptxas(const struct job *j, unsigned i, struct proc *p)
 {
     WORDS_ADD(&p->argv, drv_ptxas(j->opt), "-v",
-              mem_printf("-arch=%s", drv_arch_name(&j->archs, i)),
-              strcmp(j->level, "-O0") == 0 ? "-O1" : "-O3");
+              mem_printf("-arch=%s", drv_arch_name(&j->archs, i)), "-O3");
     if (j->debug)
         WORDS_ADD(&p->argv, "-lineinfo");
     add_ptxas_args(j->opt, &p->argv);

@@ -833,6 +833,10 @@ struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompg
 /* Has every iteration of the league's loop a thread of its own?  Then the members of env are set
  * that the covering form of a kernel reads. */
 bool ompgpu_covers(const struct ompgpu_launch *, struct ompgpu_geometry, struct ompgpu_env *);
+/* Is the nest's space worth a launch of the tiled form f, with a team for each tile?  0: no; else
+ * their number, and what is set in env is what that form reads. */
+unsigned ompgpu_tiles(const struct ompgpu_device *, const struct ompgpu_function *f,
+                      const struct ompgpu_launch *, struct ompgpu_env *);
 /* wide.c.  false: the text is not of the form that hostrt/image.h describes */
 bool ompgpu_wide_parse(const char *text, struct ompgpu_wide *);
 /* Is the wide form right for these pointers (by stream) and this trip count, which is not 0? */
@@ -847,9 +851,9 @@ const struct ompgpu_image_entry *ompgpu_image_entry(const struct ompgpu_image_he
                                                     unsigned index);
 const struct ompgpu_kernel_entry *ompgpu_image_kernel(const struct ompgpu_image_header *,
                                                       const char *name);
-/* of a wide form: text of struct ompgpu_stream */
-const char *ompgpu_image_streams(const struct ompgpu_image_header *,
-                                 const struct ompgpu_kernel_entry *);
+/* `shape` */
+const char *ompgpu_image_shape(const struct ompgpu_image_header *,
+                               const struct ompgpu_kernel_entry *);
 /* The container with the images to use: the linked one, or the unit's own.  And a kernel's or
  * variable's name there. */
 const struct ompgpu_image_header *ompgpu_image_linked(const struct ompgpu_image_header *own);
@@ -866,9 +870,16 @@ const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *);
 bool ompgpu_unit_not_linked(const struct ompgpu_unit *);
 int ompgpu_units_load_variables(struct ompgpu_device *, const char **file); /* of all units */
 void ompgpu_units_close(void);
-/* The loaded kernel in one of its forms, which the region is known to have; but for the wide one:
- * NULL where there is none.  0: *out is set; 1: no image suits the device; -1: an error. */
-enum ompgpu_form { OMPGPU_FORM_KERNEL, OMPGPU_FORM_STRIDED, OMPGPU_FORM_WIDE, OMPGPU_FORMS };
+/* The loaded kernel in one of its forms, which the region is known to have; but for the wide and
+ * the tiled one: NULL where there is none.  0: *out is set; 1: no image suits the device; -1: an
+ * error. */
+enum ompgpu_form {
+    OMPGPU_FORM_KERNEL,
+    OMPGPU_FORM_STRIDED,
+    OMPGPU_FORM_WIDE,
+    OMPGPU_FORM_TILED,
+    OMPGPU_FORMS
+};
 int ompgpu_function_get(struct ompgpu_region *, struct ompgpu_device *, enum ompgpu_form,
                         struct ompgpu_function **out);
 #pragma GCC visibility pop

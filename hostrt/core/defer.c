@@ -629,7 +629,8 @@ static bool find_forms(struct ompgpu_region *region, struct ompgpu_device *dev,
     struct ompgpu_function *other;
     return !ompgpu_function_get(region, dev, OMPGPU_FORM_KERNEL, function) &&
            (!region->strided || (!ompgpu_function_get(region, dev, OMPGPU_FORM_STRIDED, &other) &&
-                                 !ompgpu_function_get(region, dev, OMPGPU_FORM_WIDE, &other)));
+                                 !ompgpu_function_get(region, dev, OMPGPU_FORM_WIDE, &other) &&
+                                 !ompgpu_function_get(region, dev, OMPGPU_FORM_TILED, &other)));
 }
 
 void *__ompgpu_defer_target(struct ompgpu_region *region, const struct ompgpu_map *maps,

@@ -7,11 +7,12 @@
  *   no parallel in reach               1                as below
  *   generic                            128              one per iteration of `distribute`, at most
  *                                                       4 waves
- *   SPMD, iterations shared by league  128 *            an iteration a thread, up to the grid limit
+ *   SPMD, iterations shared by league  256 *            an iteration a thread, up to the grid limit
  *   the same with a reduction          256 *            the same, at most one wave: the last team
  *                                                       combines a slot of each
- *   SPMD, iterations not known         128              one wave
- *   teams without distribute           128              one per multiprocessor
+ *   … of arrays in global memory       fewer            as many as their copies are worth
+ *   SPMD, iterations not known         256              one wave
+ *   teams without distribute           256              one per multiprocessor
  *   no teams construct                 256 *            1
  *   * fewer for short loops; on SPMD leagues another number, where registers and shared memory of
  *     the kernel leave room for more threads on a multiprocessor with it
@@ -21,6 +22,7 @@
  *
  * Where that makes a thread or more for each iteration, the region's covering kernel is launched,
  * if it has one, else the strided one. */
+#include <math.h>
 #include "hostrt/core/core.h"
 #include "hostrt/occupancy.h"
 
@@ -39,6 +41,19 @@ static unsigned multiprocessors(const struct ompgpu_device *dev)
 }
 
 /* ------------------------------------------------------------------ threads */
+/* Each thread has copies of reduced arrays in global memory.  The more threads there are, the more
+ * time it takes to fill and to combine these, and the less the loop takes; the sum is the least
+ * where both are equal.  Measured on an H100: an iteration takes a thread as long as a hundred
+ * thousand bytes of copies take the GPU. */
+static unsigned worth_copies(const struct ompgpu_launch *l)
+{
+    const double bytes_per_iteration = 1e5;
+    double n = l->copy_bytes && l->trip
+                   ? sqrt((double)l->trip * bytes_per_iteration / (double)l->copy_bytes)
+                   : GRID_LIMIT;
+    return n < 1 ? 1 : n < GRID_LIMIT ? (unsigned)n : GRID_LIMIT;
+}
+
 static unsigned most_threads(const struct ompgpu_device *dev, const struct ompgpu_function *f)
 {
     unsigned most = dev->info.max_threads_per_team ? dev->info.max_threads_per_team : 1024;
@@ -124,11 +139,11 @@ static unsigned wanted_threads(const struct ompgpu_device *dev, struct ompgpu_fu
 {
     unsigned warp = warp_size(dev), threads = OMPGPU_SINGLE_TEAM_THREADS;
     if (l->flags & OMPGPU_LAUNCH_TEAMS)
-        threads = roomy_threads(dev, f,
-                                l->flags & OMPGPU_LAUNCH_REDUCTION ? OMPGPU_REDUCTION_THREADS
-                                                                   : OMPGPU_STREAM_THREADS);
+        threads = roomy_threads(dev, f, OMPGPU_LEAGUE_THREADS);
     if (!l->trip)
         return threads;
+    if (l->copy_bytes) /* rather on more multiprocessors */
+        threads = smaller((worth_copies(l) / multiprocessors(dev) / warp + 1) * warp, threads);
     if (has_league_loop(l)) /* a short loop: rather use more multiprocessors than full teams */
         while (threads / 2 >= warp && (l->trip - 1) / threads + 1 < multiprocessors(dev))
             threads = threads / 2 / warp * warp;
@@ -195,6 +210,8 @@ static unsigned wanted_teams(const struct ompgpu_device *dev, struct ompgpu_func
         return smaller(l->trip, most);
     }
     unsigned teams = smaller((l->trip - 1) / threads + 1, GRID_LIMIT);
+    if (l->copy_bytes)
+        teams = smaller(teams, (worth_copies(l) - 1) / threads + 1);
     return l->flags & OMPGPU_LAUNCH_REDUCTION ? smaller(teams, ompgpu_wave(dev, f, threads))
                                               : teams;
 }
@@ -224,6 +241,38 @@ static struct ompgpu_divisor divisor(unsigned d)
 {
     unsigned s = 32 - (unsigned)__builtin_clz(d - 1);
     return (struct ompgpu_divisor){ (unsigned)(((uint64_t)1 << (31 + s)) / d + 1), s - 1 };
+}
+
+/* A team for each tile.  Not where a clause or a variable says how many there are, or how large,
+ * where tiles would not occupy the device, or where many of their iterations would not exist. */
+static bool is_free(const struct ompgpu_device *dev, const struct ompgpu_launch *l)
+{
+    const struct ompgpu_team_icvs icvs = ompgpu_team_icvs(dev);
+    return l->num_teams <= 0 && icvs.num_teams <= 0 && l->thread_limit <= 0 &&
+           icvs.thread_limit <= 0 && dev->icvs.thread_limit <= 0 && dev->icvs.num_threads <= 0;
+}
+
+unsigned ompgpu_tiles(const struct ompgpu_device *dev, const struct ompgpu_function *f,
+                      const struct ompgpu_launch *l, struct ompgpu_env *env)
+{
+    const unsigned n = l->nloops, width = 1u << f->tile_shift, height = OMPGPU_TILE / width;
+    uint64_t tiles = 1, counts[sizeof l->trips / sizeof l->trips[0]];
+    if (n < 2 || !is_free(dev, l) || most_threads(dev, f) < OMPGPU_TILE)
+        return 0;
+    const uint64_t columns = l->trips[n - 1], rows = l->trips[n - 2], most = GRID_LIMIT;
+    for (unsigned i = 0; i < n; i++)
+        counts[i] = l->trips[i];
+    counts[n - 1] = columns / width + (columns % width != 0);
+    counts[n - 2] = rows / height + (rows % height != 0);
+    for (unsigned i = 0; i < n; i++) {
+        if (l->trips[i] > most || counts[i] < 1 + (i != 0) || tiles * counts[i] > most)
+            return 0;
+        tiles *= counts[i];
+        if (i)
+            env->inner[i - 1] = divisor((unsigned)counts[i]);
+    }
+    uint64_t all = counts[n - 1] * width * counts[n - 2] * height, useful = columns * rows;
+    return tiles < multiprocessors(dev) || all - useful > useful / 4 ? 0 : (unsigned)tiles;
 }
 
 /* Threads have numbers below 2^31, too; d of the above is 2 at least. */

@@ -41,7 +41,7 @@ static const char *check_kernel(const struct ompgpu_image_header *h, unsigned i,
                                 const struct ompgpu_kernel_entry *k)
 {
     if (!string_ok(h, k->name) || !string_ok(h, k->function) || !string_ok(h, k->file) ||
-        !string_ok(h, k->directive) || !string_ok(h, k->streams))
+        !string_ok(h, k->directive) || !string_ok(h, k->shape))
         return FAIL("kernel %u has a name outside of the container", i);
     if (k->mode > OMPGPU_MODE_SPMD)
         return FAIL("kernel %s has unknown mode %u", (const char *)h + k->name, k->mode);
@@ -125,10 +125,10 @@ const struct ompgpu_kernel_entry *ompgpu_image_kernel(const struct ompgpu_image_
     return NULL;
 }
 
-const char *ompgpu_image_streams(const struct ompgpu_image_header *h,
-                                 const struct ompgpu_kernel_entry *k)
+const char *ompgpu_image_shape(const struct ompgpu_image_header *h,
+                               const struct ompgpu_kernel_entry *k)
 {
-    return k->flags & OMPGPU_KERNEL_WIDE ? (const char *)h + k->streams : "";
+    return (const char *)h + k->shape;
 }
 
 unsigned ompgpu_image_kinds(const struct ompgpu_image_header *h)

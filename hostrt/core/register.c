@@ -432,12 +432,24 @@ static struct ompgpu_function **form_of(struct region_state *s, const struct omp
 static const char *form_symbol(const struct ompgpu_unit *unit, const struct ompgpu_region *r,
                                enum ompgpu_form form, char *room, size_t size)
 {
+    if (form == OMPGPU_FORM_TILED) { /* the device link has it as a kernel of its own … */
+        snprintf(room, size, "%s" OMPGPU_TILED_SUFFIX, r->kernel);
+        return ompgpu_image_symbol(unit->image, room);
+    }
     const char *symbol =
         ompgpu_image_symbol(unit->image, form == OMPGPU_FORM_STRIDED ? r->strided : r->kernel);
-    if (form != OMPGPU_FORM_WIDE)
+    if (form != OMPGPU_FORM_WIDE) /* … which is made after it */
         return symbol;
     snprintf(room, size, "%s" OMPGPU_WIDE_SUFFIX, symbol);
     return room;
+}
+
+static bool read_shape(enum ompgpu_form form, const char *text, struct ompgpu_function *f)
+{
+    if (form == OMPGPU_FORM_WIDE)
+        return ompgpu_wide_parse(text, &f->wide);
+    return form != OMPGPU_FORM_TILED || (sscanf(text, OMPGPU_TILE_FORMAT, &f->tile_shift) == 1 &&
+                                         f->tile_shift && OMPGPU_TILE >> f->tile_shift);
 }
 
 static int load_function(const struct unit_state *u, const struct ompgpu_region *r,
@@ -460,13 +472,12 @@ static int load_function(const struct unit_state *u, const struct ompgpu_region 
     if (entry->flags & OMPGPU_KERNEL_RECURSIVE)
         f->stack_bytes +=
             ompgpu_settings.stack_size > 0 ? (size_t)ompgpu_settings.stack_size : OMPGPU_STACK_SIZE;
-    return form == OMPGPU_FORM_WIDE &&
-           !ompgpu_wide_parse(ompgpu_image_streams(images_of(u), entry), &f->wide);
+    return read_shape(form, ompgpu_image_shape(images_of(u), entry), f) ? 0 : -1;
 }
 
-static bool may_lack(const struct ompgpu_device *dev, enum ompgpu_form form)
+static bool may_lack(enum ompgpu_form form)
 {
-    return form == OMPGPU_FORM_WIDE && !dev->info.arch;
+    return form == OMPGPU_FORM_WIDE || form == OMPGPU_FORM_TILED;
 }
 
 static int find_function(struct unit_state *u, struct ompgpu_region *r, struct ompgpu_device *dev,
@@ -478,9 +489,9 @@ static int find_function(struct unit_state *u, struct ompgpu_region *r, struct o
     struct ompgpu_function *f = ompgpu_xalloc(sizeof *f);
     if (!f)
         return -1;
-    if (may_lack(dev, form) || load_function(u, r, dev, l, form, f)) {
+    if ((may_lack(form) && !dev->info.arch) || load_function(u, r, dev, l, form, f)) {
         ompgpu_xfree(f);
-        if (form != OMPGPU_FORM_WIDE)
+        if (!may_lack(form))
             return -1;
         f = &no_form;
     }

@@ -9,6 +9,7 @@
  * host's version, see its data as it was before the region.  Handlers may even run regions
  * themselves. */
 #include <stdio.h>
+#include <string.h>
 #include "hostrt/core/core.h"
 
 struct running { /* one region at work */
@@ -152,10 +153,10 @@ static int get_heaps(struct running *r, struct ompgpu_geometry g, struct ompgpu_
     return ompgpu_heap_get(r->dev, r->buffers, env->heap_places * env->heap_bytes, &env->heap);
 }
 
-static struct ompgpu_geometry shape_launch(struct running *r, const struct ompgpu_launch *launch,
-                                           struct ompgpu_env *env)
+/* Fewer teams than g has where heaps would take too much memory. */
+static struct ompgpu_geometry describe_launch(struct running *r, const struct ompgpu_launch *launch,
+                                              struct ompgpu_geometry g, struct ompgpu_env *env)
 {
-    struct ompgpu_geometry g = ompgpu_geometry(r->dev, r->function, launch);
     struct heap_parts s = heap_parts_of(r, launch, g.threads);
     size_t heap = round_up(s.fixed + s.blocks + s.copies, 256);
     limit_teams(r->dev, &g, launch, heap);
@@ -169,6 +170,12 @@ static struct ompgpu_geometry shape_launch(struct running *r, const struct ompgp
                                 .heap_fixed = s.fixed,
                                 .heap_copies = s.copies };
     return g;
+}
+
+static struct ompgpu_geometry shape_launch(struct running *r, const struct ompgpu_launch *launch,
+                                           struct ompgpu_env *env)
+{
+    return describe_launch(r, launch, ompgpu_geometry(r->dev, r->function, launch), env);
 }
 
 static uintptr_t pointer_of(const struct running *r, const struct ompgpu_param *p)
@@ -211,12 +218,33 @@ static bool choose_wide(struct running *r, struct ompgpu_region *region,
     return false;
 }
 
+static bool choose_tiled(struct running *r, struct ompgpu_region *region,
+                         const struct ompgpu_launch *launch, struct ompgpu_geometry *g,
+                         struct ompgpu_env *env)
+{
+    struct ompgpu_function *f, *other = r->function;
+    struct ompgpu_env tiles;
+    if (launch->nloops < 2 || ompgpu_function_get(region, r->dev, OMPGPU_FORM_TILED, &f) || !f)
+        return false;
+    const unsigned teams = ompgpu_tiles(r->dev, f, launch, &tiles);
+    if (!teams)
+        return false;
+    r->function = f;
+    *g = describe_launch(r, launch, (struct ompgpu_geometry){ teams, OMPGPU_TILE }, env);
+    memcpy(env->inner, tiles.inner, sizeof env->inner);
+    if (g->teams == teams)
+        return true;
+    r->function = other;
+    return false;
+}
+
 /* The geometry decides which form of the kernel suits, and a form has a geometry of its own. */
 static int choose_form(struct running *r, struct ompgpu_region *region,
                        const struct ompgpu_param *params, const struct ompgpu_launch *launch,
                        struct ompgpu_geometry *g, struct ompgpu_env *env)
 {
-    if (region->strided && choose_wide(r, region, params, launch, g, env))
+    if (region->strided &&
+        (choose_wide(r, region, params, launch, g, env) || choose_tiled(r, region, launch, g, env)))
         return 0;
     *g = shape_launch(r, launch, env);
     if (!region->strided || ompgpu_covers(launch, *g, env))

@@ -12,6 +12,9 @@
  *      a notice at the list's end     notices leave the list: their events may be recorded anew
  *                                     their functions are called, with no lock held
  *
+ * The driver prints the text of kernels when somebody waits for an event, but not when somebody
+ * asks whether it has come: so the completer waits for one that has, before it calls the functions.
+ *
  * Between two questions it leaves the driver, whose lock they take, and the processor to others.
  * Where nothing ends for a while it sleeps in between, and where there is no notice until there is
  * one.  After a failure nothing is called any more; who waits for an event is told of it.
@@ -24,6 +27,7 @@
 struct notice {
     struct notice *next;
     struct cuda_event *event; /* NULL: it has come */
+    bool prints;              /* a kernel before it does */
     void (*function)(void *);
     void *argument;
 };
@@ -73,6 +77,23 @@ static bool has_come(struct completer *c, const struct notice *n)
     return err == CUDA_SUCCESS;
 }
 
+/* What kernels before the notices up to this one have printed; to wait for the event, which has
+ * come, makes the driver do it. */
+static void print_text(struct completer *c, const struct notice *first, const struct notice *last)
+{
+    bool prints = last->prints;
+    for (const struct notice *n = first; n != last; n = n->next)
+        prints |= n->prints;
+    if (!prints || c->err)
+        return;
+    CUevent event = last->event->handle;
+    pthread_mutex_unlock(&c->lock);
+    CUresult err = ompgpu_cuda.cuEventSynchronize(event);
+    pthread_mutex_lock(&c->lock);
+    if (err)
+        note_failure(c, err, "cuEventSynchronize");
+}
+
 static void unlist(struct completer *c, struct cuda_notices *list)
 {
     struct cuda_notices **p = &c->lists;
@@ -110,6 +131,8 @@ static bool ask_all(struct completer *c)
         bool come = has_come(c, oldest);
         if (come && oldest != newest && has_come(c, newest))
             oldest = newest;
+        if (come)
+            print_text(c, list->first, oldest);
         next = list->next;
         if (come && !c->err)
             give_notices(c, list, oldest), any = true;
@@ -200,14 +223,14 @@ static void add_notice(struct completer *c, struct cuda_notices *list, struct no
 }
 
 int ompgpu_cuda_notify(int ordinal, struct cuda_notices *list, struct cuda_event *event,
-                       void (*function)(void *), void *argument)
+                       bool prints, void (*function)(void *), void *argument)
 {
     struct completer *c = &completers[ordinal];
     pthread_mutex_lock(&c->lock);
     struct notice *n = get_notice(c);
     int bad = !n || start_thread(c);
     if (n)
-        *n = (struct notice){ NULL, event, function, argument };
+        *n = (struct notice){ NULL, event, prints, function, argument };
     if (n && bad)
         c->spare = n;
     if (!bad) {

@@ -20,6 +20,7 @@
 #define OMPGPU_CUDA_H
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include "hostrt/cuda/driver.h"
 #include "hostrt/core/core.h"
 #include "hostrt/queue.h"
@@ -47,12 +48,7 @@ bool ompgpu_cuda_asks(struct cuda_asking *);
 /* The same for a thread of the plugin's own, which should take little of the driver and of the
  * processors: it pauses here, or is to sleep for so many milliseconds; 0: no more. */
 double ompgpu_cuda_rest(struct cuda_asking *);
-/* The PTX machine works while somebody waits for it: it is not asked. */
-static inline bool ompgpu_cuda_may_ask(void)
-{
-    return ompgpu_settings.wait == OMPGPU_WAIT_AUTO &&
-           ompgpu_settings.device_kind != OMPGPU_KIND_PTX;
-}
+static inline bool ompgpu_cuda_may_ask(void) { return ompgpu_settings.wait == OMPGPU_WAIT_AUTO; }
 /* Until all that the stream has is done.  sleep: an event for that, which the caller keeps; *NULL:
  * there is none yet.  *call: what has failed. */
 CUresult ompgpu_cuda_await_stream(CUstream, CUevent *sleep, const char **call);
@@ -152,6 +148,15 @@ struct cuda_device {
 CUcontext ompgpu_cuda_context(int ordinal);
 /* Makes the device current for this host thread. */
 int ompgpu_cuda_use(int ordinal);
+/* The driver prints the text of kernels when somebody waits for a stream, but not when somebody
+ * asks whether it has ended; and past the program's own stdio. */
+static inline bool ompgpu_cuda_prints(const struct ompgpu_function *f)
+{
+    if (!f->entry || !(f->entry->uses & OMPGPU_USES_PRINTS))
+        return false;
+    fflush(stdout); /* what the program has printed before comes before */
+    return true;
+}
 /* What a launch may need more of than the context has. */
 int ompgpu_cuda_provide(int ordinal, struct ompgpu_function *, unsigned dynamic_bytes);
 /* 0 for success; else 1 and the message, with `more` at its end. */
@@ -174,9 +179,9 @@ struct cuda_notices { /* of one queue */
     struct cuda_notices *next;
     struct notice *first, *newest; /* newest: where there is a first */
 };
-/* The function is called when the event, which the list's queue has recorded last, has come; NULL:
- * at once. */
-int ompgpu_cuda_notify(int ordinal, struct cuda_notices *, struct cuda_event *,
+/* The function is called when the event, which the list's queue has recorded last, has come, and
+ * what kernels before it have printed, if `prints`; NULL: at once. */
+int ompgpu_cuda_notify(int ordinal, struct cuda_notices *, struct cuda_event *, bool prints,
                        void (*function)(void *), void *argument);
 /* true: there was a notice, so the event has come; false: there was none, or the completer has
  * failed. */
@@ -194,9 +199,10 @@ struct cuda_queue {
     struct ompgpu_work_queue work;
     int ordinal; /* immutable, as the stream */
     CUstream stream;
-    bool threaded;  /* there is a thread: there was a copy between pageable memory and the device */
+    bool threaded;  /* there is a thread, since pageable memory was to be copied */
     bool busy;      /* work may be under way in the stream … */
-    bool returning; /* … with copies to the host of which nobody may see yet */
+    bool prints;    /* … a kernel that prints, of which the driver has not been made to … */
+    bool returning; /* … copies to the host that nobody may see yet */
     struct cuda_small *small;
     struct cuda_notices notices;
 };

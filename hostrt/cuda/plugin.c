@@ -26,9 +26,10 @@ static bool forked;     /* this process is a child whose parent has used the dri
 struct cuda_thread { /* of one host thread at a time */
     char apart[OMPGPU_APART];
     struct cuda_thread *next;
-    bool used;      /* threads_lock */
-    bool recursive; /* the last kernel may need more stack than it got */
-    int current;    /* device whose context is current, or -1 */
+    bool used;       /* threads_lock */
+    bool recursive;  /* the last kernel may need more stack than it got */
+    unsigned prints; /* bit per device: a kernel that it has not waited for does */
+    int current;     /* device whose context is current, or -1 */
     CUstream stream[CUDA_MAX_DEVICES];
     CUevent sleep[CUDA_MAX_DEVICES]; /* for what takes long (OMPGPU_WAIT=auto); NULL: none yet */
     struct cuda_cache *cache[CUDA_MAX_DEVICES]; /* NULL: none yet */
@@ -61,6 +62,11 @@ static const CUresult fatal[] = {
 static void describe_error(char *text, size_t size, const char *call, CUresult err)
 {
     const char *name = NULL, *meaning = NULL;
+    if (err == CUDA_ERROR_DEINITIALIZED) { /* of which the driver does not tell the name any more */
+        snprintf(text, size, "%s failed: the program is exiting, and the CUDA driver has shut down",
+                 call);
+        return;
+    }
     if (ompgpu_cuda.cuGetErrorName(err, &name) || !name)
         name = "unknown error";
     if (ompgpu_cuda.cuGetErrorString(err, &meaning) || !meaning)
@@ -495,8 +501,7 @@ static __attribute__((noinline)) int say_wait_failed(int ordinal, CUresult err, 
                                              : "");
 }
 
-/* With `spin` and `block` the driver waits as the context says (choose_wait), with the PTX machine
- * it does the work meanwhile. */
+/* With `spin` and `block` the driver waits as the context says (choose_wait). */
 static inline int wait_for_stream(int ordinal, CUstream stream)
 {
     const char *call;
@@ -504,10 +509,18 @@ static inline int wait_for_stream(int ordinal, CUstream stream)
     return __builtin_expect(err != CUDA_SUCCESS, 0) && say_wait_failed(ordinal, err, call);
 }
 
+static __attribute__((noinline)) int print_text(int ordinal, CUstream stream)
+{
+    self->prints &= ~(1u << ordinal);
+    CUresult err = ompgpu_cuda.cuStreamSynchronize(stream);
+    return err && say_wait_failed(ordinal, err, "cuStreamSynchronize");
+}
+
 static int cuda_sync(int ordinal)
 {
     CUstream stream;
-    int bad = enter_device(ordinal, &stream) || wait_for_stream(ordinal, stream);
+    int bad = enter_device(ordinal, &stream) || wait_for_stream(ordinal, stream) ||
+              (__builtin_expect(self->prints >> ordinal & 1, 0) && print_text(ordinal, stream));
     struct cuda_small *r = self ? self->results[ordinal] : NULL;
     if (r)
         ompgpu_cuda_small_end(r, !bad);
@@ -702,6 +715,8 @@ static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, u
     if (ompgpu_cuda_provide(ordinal, f, env->dynamic_bytes))
         return 1;
     self->recursive = f->entry && (f->entry->flags & OMPGPU_KERNEL_RECURSIVE);
+    if (ompgpu_cuda_prints(f))
+        self->prints |= 1u << ordinal;
     CUresult err = ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1,
                                               env->dynamic_bytes, stream, params, NULL);
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&

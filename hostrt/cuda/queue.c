@@ -58,6 +58,14 @@ static void put_event(const struct cuda_queue *q, const struct ompgpu_work *w)
     pthread_cond_broadcast(&moved);
 }
 
+static int give_notice(struct cuda_queue *q, const struct ompgpu_work *w)
+{
+    const bool prints = q->prints && w->event;
+    q->prints &= !w->event;
+    return ompgpu_cuda_notify(q->ordinal, &q->notices, (struct cuda_event *)w->event, prints,
+                              w->call, w->argument);
+}
+
 /* Where nothing is under way in the stream, the event has come. */
 static int notify(struct cuda_queue *q, const struct ompgpu_work *w)
 {
@@ -65,8 +73,7 @@ static int notify(struct cuda_queue *q, const struct ompgpu_work *w)
         return ompgpu_cuda_use(q->ordinal) ||
                CUDA_TRY(q->ordinal, cuLaunchHostFunc, q->stream, w->call, w->argument);
     if (q->busy)
-        return ompgpu_cuda_notify(q->ordinal, &q->notices, (struct cuda_event *)w->event, w->call,
-                                  w->argument);
+        return give_notice(q, w);
     w->call(w->argument);
     return 0;
 }
@@ -199,11 +206,11 @@ int ompgpu_cuda_queue_notify(int ordinal, void *queue, void *event, void (*funct
     const struct ompgpu_work w = {
         .kind = NOTIFY, .event = event, .call = function, .argument = argument
     };
+    (void)ordinal;
     if (event && !is_idle(q))
         return ompgpu_work_add(q, w);
-    return event && ompgpu_settings.device_kind == OMPGPU_KIND_PTX
-               ? notify(q, &w)
-               : ompgpu_cuda_notify(ordinal, &q->notices, event, function, argument);
+    return event && ompgpu_settings.device_kind == OMPGPU_KIND_PTX ? notify(q, &w)
+                                                                   : give_notice(q, &w);
 }
 
 int ompgpu_cuda_queue_create(int ordinal, void **queue)

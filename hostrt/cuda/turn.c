@@ -18,14 +18,17 @@
 
 enum { SMALL = 64 << 10, ROOM = 256 << 10 }; /* bytes: the largest, of the block of a queue */
 
-/* What the stream has has ended, and what comes to the host is in its places. */
+/* What the stream has has ended, its kernels' text is printed, and what comes to the host is in its
+ * places. */
 static int settle(struct cuda_queue *q)
 {
     const char *call;
     CUresult err = q->busy ? ompgpu_cuda_await_quietly(q->stream, &call) : CUDA_SUCCESS;
+    if (!err && q->prints)
+        call = "cuStreamSynchronize", err = ompgpu_cuda.cuStreamSynchronize(q->stream);
     if (q->small)
         ompgpu_cuda_small_end(q->small, !err);
-    q->busy = q->returning = false;
+    q->busy = q->returning = q->prints = false;
     return err && ompgpu_cuda_check(q->ordinal, err, call, "%s", "");
 }
 
@@ -115,6 +118,7 @@ static int launch(struct cuda_queue *q, const struct ompgpu_work *w)
     if (ompgpu_cuda_provide(q->ordinal, w->f, env->dynamic_bytes))
         return 1;
     q->busy = true;
+    q->prints |= ompgpu_cuda_prints(w->f);
     return ompgpu_cuda_check(q->ordinal,
                              ompgpu_cuda.cuLaunchKernel(w->f->handle, w->teams, 1, 1, w->threads, 1,
                                                         1, env->dynamic_bytes, q->stream, w->params,

@@ -116,6 +116,7 @@ static void start(void)
     ptx_memory_init(devices, ptx_settings.devices);
     if (ptx_counting)
         atexit(ptx_profile_end);
+    atexit(ptx_print_end);
 }
 
 EXPORT CUresult cuInit(unsigned flags)
@@ -272,11 +273,16 @@ EXPORT CUresult cuStreamCreate(CUstream *s, unsigned flags)
     return *s ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 /* Who asks does the work: it is done then. */
-EXPORT CUresult cuStreamQuery(CUstream s) { return cuStreamSynchronize(s); }
-EXPORT CUresult cuStreamSynchronize(CUstream s)
+EXPORT CUresult cuStreamQuery(CUstream s)
 {
     ptx_stream_finish(s);
     return (CUresult)ptx_stream_device(s)->lost;
+}
+EXPORT CUresult cuStreamSynchronize(CUstream s)
+{
+    CUresult r = cuStreamQuery(s);
+    ptx_print_flush(ptx_stream_device(s));
+    return r;
 }
 EXPORT CUresult cuStreamDestroy_v2(CUstream s)
 {
@@ -302,6 +308,7 @@ EXPORT CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n,
     CUresult r = usable();
     if (r)
         return r;
+    ptx_print_flush(current);
     for (unsigned i = 0; i < n; i++) {
         if (option[i] == CU_JIT_ERROR_LOG_BUFFER)
             log = value[i];
@@ -333,6 +340,7 @@ EXPORT CUresult cuModuleUnload(CUmodule module)
     struct module *m = (struct module *)(void *)module;
     char *text = m->text;
     ptx_stream_finish_all(m->device);
+    ptx_print_flush(m->device);
     ptx_profile_module(m);
     ptx_module_free(m);
     free(text);

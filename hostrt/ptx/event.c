@@ -79,6 +79,7 @@ EXPORT CUresult cuEventSynchronize(CUevent e)
     if (r)
         ptx_moment_finish(r);
     ptx_moment_release(r);
+    ptx_print_flush(e->device);
     return (CUresult)e->device->lost;
 }
 

@@ -42,6 +42,7 @@ static CUresult launch(struct launch l, CUstream s, void **params)
         return r;
     if (f->module->device != l.device || ptx_stream_device(s) != l.device)
         return CUDA_ERROR_INVALID_HANDLE;
+    ptx_print_flush(l.device);
     if (!(l.params = calloc(1, f->param_bytes + 16u)))
         return CUDA_ERROR_OUT_OF_MEMORY;
     for (unsigned k = 0; k < f->nparams; k++)

@@ -15,7 +15,7 @@
  *   exec.c      teams (CTAs), warps, diverged groups, their scheduling; deadlock
  *   race/       OMPGPU_CHECK=race: which accesses nothing orders
  *   weak.c      OMPGPU_PTX_MEMORY=weak: stores that others see late
- *   library.c   vprintf, __assertfail, malloc, free
+ *   library.c   __assertfail, malloc, free; print.c: vprintf
  *   report.c    errors with kernel, PTX line, source line, team and thread
  *   profile/    counters: what they are (count.c), sums by kernel and source line, the reports
  *
@@ -242,6 +242,12 @@ static inline void set_undefined_bytes(const struct group *g, const struct opera
 
 /* ------------------------------------------------------------------ memory */
 enum { SIZE_CLASSES = 48 };
+struct print_buffer { /* text of kernels that the host has not seen yet (print.c) */
+    struct printed *first, *last;
+    size_t bytes;
+};
+void ptx_print_flush(struct device *);
+void ptx_print_end(void); /* the program ends */
 struct device {
     int ordinal;
     unsigned arch;
@@ -251,6 +257,7 @@ struct device {
     uint64_t memory; /* its part of the arena */
     size_t memory_size;
     size_t memory_top; /* what follows has not been used yet */
+    struct print_buffer printed;
     struct free_list {
         struct free_block *first, *last;
         size_t n;

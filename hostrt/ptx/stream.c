@@ -48,7 +48,6 @@ static void do_launch(struct device *d, struct launch *l)
     int r = l->cooperative && !l->workspace ? CUDA_ERROR_OUT_OF_MEMORY : ptx_run(l);
     if (l->workspace)
         ptx_global_free(l->workspace);
-    fflush(stdout);
     if (r)
         __atomic_store_n(&d->lost, r, __ATOMIC_RELAXED);
 }
@@ -83,6 +82,12 @@ static void do_copy(struct work *w)
     }
 }
 
+static void do_call(struct device *d, const struct work *w)
+{
+    ptx_print_flush(d);
+    w->call(w->argument);
+}
+
 static void do_work(struct device *d, struct work *w)
 {
     if (w->kind == WORK_RECORD)
@@ -94,7 +99,7 @@ static void do_work(struct device *d, struct work *w)
     else if (w->kind == WORK_LAUNCH)
         do_launch(d, &w->launch);
     else if (w->kind == WORK_CALL)
-        w->call(w->argument);
+        do_call(d, w);
     else
         do_copy(w);
 }
@@ -203,15 +208,6 @@ void ptx_stream_finish_all(const struct device *d)
     pthread_mutex_unlock(&lock);
 }
 
-bool ptx_moment_is_done(struct moment *r)
-{
-    pthread_mutex_lock(&lock);
-    if (!is_done(r))
-        do_some();
-    pthread_mutex_unlock(&lock);
-    return is_done(r);
-}
-
 /* Functions of the host whose turn it is. */
 static void do_calls(void)
 {
@@ -220,7 +216,20 @@ static void do_calls(void)
             do_first(s);
 }
 
-/* A program may wait for an event and then for what a function after it does, without a call. */
+/* A program may see that an event has ended, or wait for it, and then wait for what a function
+ * after it does, without a call. */
+bool ptx_moment_is_done(struct moment *r)
+{
+    pthread_mutex_lock(&lock);
+    if (!is_done(r))
+        do_some();
+    bool done = is_done(r);
+    if (done)
+        do_calls();
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+
 void ptx_moment_finish(struct moment *r)
 {
     pthread_mutex_lock(&lock);

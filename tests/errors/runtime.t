@@ -421,6 +421,7 @@ dies "cuda: more memory than the GPU has" block 7 "region main_7|p[0:n], 6871947
 fails "out of memory" cuMemAlloc_v2 2 fault 6 "region main_6|s, 4 bytes|cuMemAlloc|CUDA_ERROR_OUT_OF_MEMORY"
 fails "failed launch" cuLaunchKernel 701 fault 6 "region main_6|cuLaunchKernel|CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES|32 registers"
 fails "failed transfer" cuMemcpyHtoDAsync_v2 1 fault 6 "region main_6|s, 4 bytes|cuMemcpyHtoDAsync|CUDA_ERROR_INVALID_VALUE"
+fails "driver that has shut down" cuMemcpyHtoDAsync_v2 4 fault 6 "region main_6|s, 4 bytes|cuMemcpyHtoDAsync|the program is exiting"
 fails "image that does not load" cuModuleLoadDataEx 209 fault 6 "region main_6|cuModuleLoadDataEx|CUDA_ERROR_NO_BINARY_FOR_GPU"
 for call in cuMemAlloc:_v2:2 cuStreamCreate::2 cuMemcpyHtoDAsync:_v2:2 cuMemcpyDtoHAsync:_v2:2 cuStreamQuery::1 cuLaunchKernel::1 \
     cuEventRecord::1; do
@@ -430,7 +431,7 @@ for call in cuMemAlloc:_v2:2 cuStreamCreate::2 cuMemcpyHtoDAsync:_v2:2 cuMemcpyD
 done
 unset NULLCUDA_FAIL
 NULLCUDA_FAIL_AT_SYNC=1:700; export NULLCUDA_FAIL_AT_SYNC
-dies "cuda: kernel that faults, nowait" later 6 "region main_6|cuStreamQuery|CUDA_ERROR_ILLEGAL_ADDRESS"
+dies "cuda: kernel that faults, nowait" later 6 "region main_6|cu|CUDA_ERROR_ILLEGAL_ADDRESS"
 dies "cuda: kernel that faults" fault 6 "region main_6|cuStreamSynchronize|CUDA_ERROR_ILLEGAL_ADDRESS"
 unset NULLCUDA_FAIL_AT_SYNC
 OMPGPU_ON_FAILURE=host; export OMPGPU_ON_FAILURE

@@ -31,7 +31,7 @@ done
 # A test may say "flags: …" for the compiler and "with: FILE…" in its first lines; NAME.out is the output wanted.
 for src in tests/run/*.c; do
     name=$(basename "$src" .c)
-    if grep -q OMPGPU_EMU_DEVICES "$src"; then continue; fi        # it asks for more devices than one GPU is
+    if grep -q OMPGPU_PTX_DEVICES "$src"; then continue; fi        # it asks for more devices than one GPU is
     # shellcheck disable=SC2046
     build "$src" "$kit/tests/$name" $(sed -n '1,3s|.*flags: \([^*]*\) \*/.*|\1|p' "$src") \
         $(sed -n '1,3s|.*with: \([^*]*\) \*/.*|\1|p' "$src" | sed 's|[^ ][^ ]*|tests/run/&|g')

@@ -32,7 +32,7 @@ program one '
         for (int i = 2; i < 64; i++) r[i] = r[0];'
 state one fn region_threads
 check "one: no level is counted" lacks one.ptx nest
-check "one: two barriers a region, for each side, and one to end" test "$(grep -c barrier.sync one.ptx)" = 5
+check "one: two barriers a region, for each side, and one to end" test "$(grep -c 'call.uni __ompgpu_gathered_barrier' one.ptx)" = 5
 check "one: no indirect call" lacks one.ptx callprototype
 check "one: shared bytes" sh -c '"$1" --gpu-arch=sm_75 -O2 -fompgpu-mode=generic -Rompgpu=all --emit=ptx one.c -o again.ptx 2>&1 | grep -E "; [12][0-9] bytes of shared memory"' sh "$CC"
 check "one: PTX at -O0" "$CC" --gpu-arch=sm_75 -O0 --emit=ptx one.c -o plain.ptx
@@ -82,7 +82,7 @@ static void inc(int *a, int v) {
 }
 __attribute__((noinline)) static void other(int *a) { inc(a, 4); }'
 state several ctx fn region_threads
-check "several: the barriers stand in the text once, or once for each call that is inlined" test "$(grep -c barrier.sync several.ptx)" -le 13
+check "several: the barriers stand in the text once, or once for each call that is inlined" test "$(grep -c 'call.uni __ompgpu_gathered_barrier' several.ptx)" -le 13
 
 program table '
         int (*f)(int *) = n > 15 ? work : idle;

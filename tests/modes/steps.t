@@ -17,6 +17,7 @@ C
 cat >banners <<'C'
 ; --- before: the first step
 ; --- after: math
+; --- after: prints
 ; --- after: spmd
 ; --- after: split
 ; --- after: inside
@@ -29,6 +30,7 @@ cat >banners <<'C'
 ; --- after: internalise
 ; --- after: strip
 ; --- after: atomics
+; --- after: tiles
 ; --- after: prepare
 ; --- after: optimise
 C

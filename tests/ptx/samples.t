@@ -75,11 +75,13 @@ if perl -MJSON::PP -e 1 2>/dev/null; then
         sed "s/TILE + 1/TILE$pad/" "$SAMPLES/transpose.c" >transpose.c
         check "transpose with TILE$pad: compiles" "$CC" --gpu-arch=sm_75 -O2 transpose.c -o transpose && check "... runs" env OMPGPU_PTX_PROFILE=p.json ./transpose 64
         # shellcheck disable=SC2016
-        check "... stores of the naive one: 32 sectors; of tiles: 4; barriers; bank conflicts" json 'my %s = map { /^(\w+)_/ => $k{$_} } keys %k;
-            $s{naive}{stores}{sectors_a_request} == 32 && $s{tiled}{stores}{sectors_a_request} == 4 && $s{naive}{barriers} == 0 &&
+        check "... stores of the naive one: 8 sectors; by shared memory: 4; barriers; bank conflicts" json 'my %s = map { /^([a-z]+)_/ => $k{$_} } keys %k;
+            $s{naive}{stores}{sectors_a_request} == 8 && $s{tiled}{stores}{sectors_a_request} == 4 && $s{naive}{barriers} == 0 &&
             $s{tiled}{barriers} > 0 && $s{tiled}{bank_conflict_replays} '"$([ -n "$pad" ] && echo '== 0' || echo '> 1000')"
     done
-    check "naive: 64 x 64 threads take the covering form" json '1 == grep { /^naive_\d+$/ && $k{$_}{launched} } keys %k'
+    check "naive: 64 x 64 threads take the tiled form" json '1 == grep { /^naive_\d+__omp_tiled$/ && $k{$_}{launched} } keys %k'
+    check "... in rows: 32 sectors" env OMP_NUM_TEAMS=16 OMPGPU_PTX_PROFILE=p.json ./transpose 64 && check "... the covering one" json '
+        my ($n) = grep { /^naive/ && $k{$_}{launched} } keys %k; $n =~ /^naive_\d+$/ && $k{$n}{stores}{sectors_a_request} == 32'
     check "... two teams" env OMP_NUM_TEAMS=2 OMPGPU_PTX_PROFILE=p.json ./transpose 64
     check "... the strided one" json '(grep { /^naive/ && $k{$_}{launched} } keys %k)[0] =~ /strided$/'
 fi

@@ -64,7 +64,7 @@ kernel() { sed -n "/entry $1(/,/^}/p" "$T/one.ptx"; }
 counts() { [ "$(kernel "$1" | grep -c "$2")" = "$3" ] || { echo "$1: $(kernel "$1" | grep -c "$2") times '$2', not $3"; kernel "$1"; false; }; }
 check "remark" has "$T/remarks" "one.c:3:13: remark: inclusive scan of 's': 1 variable in a record of 4 bytes; .*4 iterations a thread.*1 word a.*2 barriers"
 check "remark of a large record" has "$T/remarks" "one.c:16:13: remark: exclusive scan of 'k', 'w': 2 variables in a record of 168 bytes; .*1 iteration a thread.*42 words a.*10 barriers"
-check "two barriers" counts in_3 'barrier\.sync' 2
+check "two barriers" counts in_3 'bar\.sync' 2
 check "five shuffles for each row of a step, and six in the loop over their totals" counts in_3 'shfl\.sync' 26
 check "no call, no local memory" sh -c "! sed -n '/entry in_3(/,/^}/p' '$T/one.ptx' | grep -e 'call' -e '__local_depot'"
 check "the loads and stores of four iterations, and those of the original" sh -c "[ \$(sed -n '/entry in_3(/,/^}/p' '$T/one.ptx' | grep -c 'global.b32') = 10 ]"

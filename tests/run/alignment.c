@@ -19,11 +19,11 @@ char pad_f = 5;
 int h __attribute__((aligned));
 char pad_h = 6;
 float v[32] __attribute__((aligned(64)));
-extern _Alignas(512) int later;
+extern _Alignas(256) int later;
 static int group __attribute__((aligned(LINE)));
 #pragma omp groupprivate(group)
 #pragma omp end declare target
-_Alignas(512) int later = 7;
+_Alignas(256) int later = 7;
 
 static int off(volatile void *p, unsigned n) { return (uintptr_t)p % n != 0; }
 #pragma omp declare target(off)
@@ -34,7 +34,7 @@ int main(void)
 #pragma omp target map(from: bad, sum, on)
     {
         bad = off(&a, 32) + off(&b, 32) + off(c, 32) + off(&d, LINE) + off(&e, 64) + off(&f, sizeof(double)) + off(&g, 256) + off(&h, 16) +
-              off(v, 64) + off(&later, 512);
+              off(v, 64) + off(&later, 256);
         sum = first + a + b + c[2] + d + e + f + g + h + later + pad_a + pad_b + pad_d + pad_f + pad_h;
         on = ON_DEVICE;
     }

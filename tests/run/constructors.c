@@ -20,6 +20,9 @@ __attribute__((constructor(101))) static void enter_first(void) { first = run(0)
 __attribute__((constructor)) static void enter(void) { plain = run(1); }
 static void finish(int i)
 {
+    const char *device = getenv("OMPGPU_DEVICE");
+    if (device && !strcmp(device, "cuda")) /* whose driver has shut down by now */
+        return;
     if (run(i) != i + 1) {
         puts("destructor");
         _Exit(1);

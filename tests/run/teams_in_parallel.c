@@ -7,9 +7,9 @@
 enum { N = 60 };
 
 #pragma omp begin declare target
-static int where_am_i(void)
+static int where_am_i(void) /* libomp counts the league's threads on machines with many processors */
 {
-    return omp_get_num_threads() - 1 + omp_get_thread_num() + omp_get_level() + omp_get_active_level() + omp_in_parallel();
+    return (ON_DEVICE ? omp_get_num_threads() - 1 : 0) + omp_get_thread_num() + omp_get_level() + omp_get_active_level() + omp_in_parallel();
 }
 #pragma omp end declare target
 

@@ -33,12 +33,12 @@ shows() {
     got=$(env "$@" ./app 2>err)
     check "$name" test "$got" = "$expected "
 }
-shows "no ending" "3,128,64 3,128,64" OMP_NUM_TEAMS=3
+shows "no ending" "3,256,64 3,256,64" OMP_NUM_TEAMS=3
 shows "all devices" "4,96,64 4,96,64" OMP_NUM_TEAMS=3 OMP_NUM_TEAMS_ALL=5 OMP_NUM_TEAMS_DEV=4 OMP_TEAMS_THREAD_LIMIT_ALL=96
-shows "one device" "5,32,64 7,128,64" OMP_NUM_TEAMS_DEV_1=7 OMP_NUM_TEAMS_ALL=5 OMP_NUM_THREADS_DEV_0=32
-shows "a limit" "2,40,40 2,128,64" OMP_THREAD_LIMIT_DEV_0=40 OMP_NUM_TEAMS=2
-shows "a limit of the host" "2,128,64 2,128,64" OMP_THREAD_LIMIT=40 OMP_NUM_TEAMS=2
-shows "nonsense" "2,128,64 2,128,64" OMP_NUM_TEAMS_DEV=0 OMP_NUM_TEAMS=2
+shows "one device" "5,32,64 7,256,64" OMP_NUM_TEAMS_DEV_1=7 OMP_NUM_TEAMS_ALL=5 OMP_NUM_THREADS_DEV_0=32
+shows "a limit" "2,40,40 2,256,64" OMP_THREAD_LIMIT_DEV_0=40 OMP_NUM_TEAMS=2
+shows "a limit of the host" "2,256,64 2,256,64" OMP_THREAD_LIMIT=40 OMP_NUM_TEAMS=2
+shows "nonsense" "2,256,64 2,256,64" OMP_NUM_TEAMS_DEV=0 OMP_NUM_TEAMS=2
 check "... is said" mentions "$(cat err)" "OMP_NUM_TEAMS_DEV=0 is ignored"
 "$CC" --gpu-arch=sm_80 -O2 app.c -o gpu || exit 1
 shows_gpu() { test "$(OMPGPU_DEVICE=ptx OMPGPU_PTX_DEVICES=2 OMP_NUM_TEAMS=2 OMP_THREAD_LIMIT_DEV=40 ./gpu 2>err)" = "2,40,64 2,40,64 "; }

@@ -102,8 +102,9 @@ static int queue_scenario(void *p, struct ompgpu_function *f, void **params)
     data[0] = 1, data[sizeof data - 1] = 2;
     memset(back, 0, sizeof back);
     int bad = dev->queue_create(0, &queues[0]) || dev->queue_create(0, &queues[1]) || dev->event_create(0, &event) ||
-              dev->queue_call(0, queues[0], count_up, &first) || first != 1 || dev->queue_to_device(0, queues[0], p, data, sizeof data) || dev->queue_launch(0, queues[0], f, 10, 128, params) ||
-              dev->event_record(0, event, queues[0]) || dev->queue_wait(0, queues[1], event) ||
+              dev->queue_call(0, queues[0], count_up, &first) || first != 1 ||
+              dev->queue_to_device(0, queues[0], p, data, sizeof data) || dev->queue_launch(0, queues[0], f, 10, 128, params) ||
+              dev->event_record(0, event, queues[0]) || dev->queue_wait(0, queues[1], event) || dev->queue_launch(0, queues[1], f, 1, 1, params) ||
               dev->queue_from_device(0, queues[1], back, p, sizeof back) || dev->queue_call(0, queues[1], count_up, &called) ||
               dev->event_record(0, event, queues[1]) || dev->queue_notify(0, queues[1], event, count_up, &called) ||
               dev->event_wait(0, event) || !comes_to(&called, 2) || memcmp(data, back, sizeof back);
@@ -116,6 +117,8 @@ static int queue_scenario(void *p, struct ompgpu_function *f, void **params)
 }
 
 /* ------------------------------------------------------------------ all of it in order */
+static const struct ompgpu_kernel_entry printing = { .uses = OMPGPU_USES_PRINTS };
+
 static int scenario(unsigned rounds)
 {
     enum { LARGE = 1500000 }; /* by three threads */
@@ -123,7 +126,7 @@ static int scenario(unsigned rounds)
     large[0][0] = large[0][LARGE - 1] = 1;
     memset(large[1], 0, LARGE);
     struct ompgpu_device_info info;
-    struct ompgpu_function f = { 0 };
+    struct ompgpu_function f = { .entry = &printing };
     struct ompgpu_env env = { 0 };
     char data[1000] = "data", back[1000];
     void *module, *p = NULL, *q = NULL, *variable, *params[] = { &env, &p };
@@ -268,6 +271,11 @@ static void test_steady_state(void *module)
             break;
     check(count(NULL) == 20 && count("cuLaunchKernel") == 10 && count("cuStreamQuery") == 10,
           "steady state is one launch and one question whether it has ended");
+    reset();
+    f.entry = &printing;
+    check(!dev->launch(0, &f, 1, 1, params) && !dev->sync(0) && !dev->sync(0) && count(NULL) == 4 && count("cuStreamSynchronize") == 1,
+          "a kernel that prints: the stream is waited for once");
+    f.entry = NULL;
     reset();
     dev->free(0, p);
     check(!dev->alloc(0, 990, &again) && again == p && count(NULL) == 0, "freed memory is used again without a call of the driver");

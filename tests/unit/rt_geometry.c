@@ -17,17 +17,17 @@ static const struct row {
     unsigned most;                                  /* threads that the kernel can have */
     unsigned teams, threads;                        /* expected */
 } rows[] = {
-    { "streaming loop", 1, 0, LOOP, 1000000, 0, 0, 0, 0, 0, 7813, 128 },
-    { "streaming loop, exact", 1, 0, LOOP, 128000, 0, 0, 0, 0, 0, 1000, 128 },
-    { "streaming loop, grid limit", 1, 0, LOOP, 1ull << 60, 0, 0, 0, 0, 0, 0x7fffffff, 128 },
+    { "streaming loop", 1, 0, LOOP, 1000000, 0, 0, 0, 0, 0, 3907, 256 },
+    { "streaming loop, exact", 1, 0, LOOP, 128000, 0, 0, 0, 0, 0, 500, 256 },
+    { "streaming loop, grid limit", 1, 0, LOOP, 1ull << 60, 0, 0, 0, 0, 0, 0x7fffffff, 256 },
     { "short loop: smaller teams", 1, 0, LOOP, 1000, 0, 0, 0, 0, 0, 16, 64 },
     { "very short loop", 1, 0, LOOP, 100, 0, 0, 0, 0, 0, 4, 32 },
     { "one iteration", 1, 0, LOOP, 1, 0, 0, 0, 0, 0, 1, 32 },
-    { "unknown trip: one wave", 1, 0, LOOP, 0, 0, 0, 0, 0, 0, 160, 128 },
+    { "unknown trip: one wave", 1, 0, LOOP, 0, 0, 0, 0, 0, 0, 80, 256 },
     { "reduction: one wave", 1, 0, LOOP | R, 1000000, 0, 0, 0, 0, 0, 80, 256 },
     { "reduction, fits", 1, 0, LOOP | R, 2560, 0, 0, 0, 0, 0, 10, 256 },
     { "reduction, short", 1, 0, LOOP | R, 300, 0, 0, 0, 0, 0, 10, 32 },
-    { "num_teams", 1, 0, LOOP, 1000000, 7, 0, 0, 0, 0, 7, 128 },
+    { "num_teams", 1, 0, LOOP, 1000000, 7, 0, 0, 0, 0, 7, 256 },
     { "num_teams, reduction", 1, 0, LOOP | R, 1000000, 70000, 0, 0, 0, 0, 70000, 256 },
     { "thread_limit, not whole warps", 1, 0, LOOP, 1000, 0, 100, 0, 0, 0, 10, 100 },
     { "num_teams, thread_limit", 1, 0, LOOP, 1000000, 2, 100, 0, 0, 0, 2, 100 },
@@ -36,8 +36,8 @@ static const struct row {
     { "constant clause, not whole warps", 1, CLAUSE(100), LOOP, 6400, 0, 100, 0, 0, 100, 64, 100 },
     { "constant clause of whole warps, a kernel that cannot have them", 1, CLAUSE(128), LOOP, 6400, 0, 128, 0, 0, 100, 67, 96 },
     { "kernel with few threads", 1, 0, LOOP, 100000, 0, 0, 0, 0, 96, 1042, 96 },
-    { "OMP_NUM_TEAMS", 1, 0, LOOP, 1000000, 0, 0, 3, 0, 0, 3, 128 },
-    { "OMP_NUM_TEAMS and a clause", 1, 0, LOOP, 1000000, 5, 0, 3, 0, 0, 5, 128 },
+    { "OMP_NUM_TEAMS", 1, 0, LOOP, 1000000, 0, 0, 3, 0, 0, 3, 256 },
+    { "OMP_NUM_TEAMS and a clause", 1, 0, LOOP, 1000000, 5, 0, 3, 0, 0, 5, 256 },
     { "OMP_TEAMS_THREAD_LIMIT", 1, 0, LOOP, 1000, 0, 0, 0, 50, 0, 20, 50 },
     { "OMP_TEAMS_THREAD_LIMIT and a clause", 1, 0, LOOP, 1000, 0, 100, 0, 50, 0, 10, 100 },
     { "target parallel for", 1, 0, P | S, 1000000, 0, 0, 0, 0, 0, 1, 256 },
@@ -45,7 +45,7 @@ static const struct row {
     { "target parallel num_threads", 1, 0, P | S, 0, 0, 77, 0, 0, 0, 1, 77 },
     { "target parallel for and OMP_NUM_TEAMS", 1, 0, P | S, 40, 0, 0, 9, 0, 0, 1, 64 },
     { "SPMD without parallel", 1, 0, S, 0, 0, 0, 0, 0, 0, 1, 1 },
-    { "teams, parallel for", 1, 0, T | P | S, 5000, 0, 0, 0, 0, 0, 10, 128 },
+    { "teams, parallel for", 1, 0, T | P | S, 5000, 0, 0, 0, 0, 0, 10, 256 },
     { "generic", 0, W, T | D, 1000000, 0, 0, 0, 0, 0, 640, 128 },
     { "generic, few iterations", 0, W, T | D, 12, 0, 0, 0, 0, 0, 12, 128 },
     { "generic, reduction", 0, W, T | D | R, 1000000, 0, 0, 0, 0, 0, 160, 128 },
@@ -181,6 +181,79 @@ static void suits(void)
         OK(!ompgpu_wide_parse(malformed[i], &w), "wide form: malformed '%s'", malformed[i]);
 }
 
+/* ------------------------------------------------------------------ the tiled form: a team for each tile */
+static const struct tile_row {
+    const char *what;
+    unsigned shift, nloops;
+    unsigned long long trips[4];
+    int num_teams, thread_limit;                    /* of the launch */
+    unsigned most;                                  /* threads that the kernel can have */
+    unsigned teams;                                 /* expected; 0: no tiles */
+} tile_rows[] = {
+    { "whole tiles", 3, 2, { 64, 64 }, 0, 0, 0, 16 },
+    { "some stick out", 3, 2, { 63, 57 }, 0, 0, 0, 16 },
+    { "a quarter more than there are", 4, 2, { 64, 64 * 4 / 5 + 1 }, 0, 0, 0, 16 },
+    { "too many stick out", 4, 2, { 51, 64 }, 0, 0, 0, 0 },
+    { "too few for the device", 5, 2, { 24, 96 }, 0, 0, 0, 0 },
+    { "one loop", 3, 1, { 1 << 20 }, 0, 0, 0, 0 },
+    { "three loops", 5, 3, { 7, 16, 64 }, 0, 0, 0, 28 },
+    { "three loops, one row of tiles", 5, 3, { 7, 8, 64 }, 0, 0, 0, 0 },
+    { "one tile in a row", 5, 2, { 1000, 32 }, 0, 0, 0, 0 },
+    { "one row of tiles", 5, 2, { 8, 3200 }, 0, 0, 0, 100 },
+    { "four loops", 3, 4, { 2, 3, 64, 64 }, 0, 0, 0, 96 },
+    { "four loops, one of an iteration", 3, 4, { 2, 1, 64, 64 }, 0, 0, 0, 0 },
+    { "an empty loop", 3, 2, { 0, 6400 }, 0, 0, 0, 0 },
+    { "another", 3, 2, { 6400, 0 }, 0, 0, 0, 0 },
+    { "2^31 - 1 rows", 3, 2, { 0x7fffffff, 16 }, 0, 0, 0, 1 << 27 },
+    { "2^31 rows", 3, 2, { 1u << 31, 16 }, 0, 0, 0, 0 },
+    { "2^31 tiles", 5, 2, { 1 << 20, 1 << 19 }, 0, 0, 0, 0 },
+    { "a product that is 0 modulo 2^64", 5, 4, { 1 << 16, 1 << 16, 1 << 19, 1 << 21 }, 0, 0, 0, 0 },
+    { "num_teams", 3, 2, { 64, 64 }, 16, 0, 0, 0 },
+    { "thread_limit", 3, 2, { 64, 64 }, 0, 256, 0, 0 },
+    { "a kernel that can have fewer threads", 3, 2, { 64, 64 }, 0, 0, 224, 0 },
+};
+
+/* The tile of each team, as the kernel computes it (struct __ompgpu_tile). */
+static bool each_once(const struct ompgpu_env *env, const struct tile_row *r)
+{
+    unsigned n = r->nloops, width = 1u << r->shift, height = OMPGPU_TILE / width;
+    for (unsigned team = 0; team < r->teams; team++) {
+        unsigned at = team, again = 0, factor = 1;
+        for (unsigned k = n; --k;) {
+            unsigned count = (unsigned)r->trips[k], size = k == n - 1 ? width : k == n - 2 ? height : 1;
+            count = (count + size - 1) / size;
+            unsigned rest = (unsigned)((uint64_t)at * env->inner[k - 1].multiplier >> 32) >> env->inner[k - 1].shift;
+            if (at - rest * count >= count)
+                return false;
+            again += (at - rest * count) * factor, factor *= count, at = rest;
+        }
+        if (again + at * factor != team)
+            return false;
+    }
+    return true;
+}
+
+static void tiles(struct ompgpu_device *dev)
+{
+    struct ompgpu_kernel_entry entry = { .mode = 1, .flags = OMPGPU_KERNEL_EXACT | OMPGPU_KERNEL_TILED, .max_threads = OMPGPU_TILE };
+    dev->icvs = (struct ompgpu_icvs){ 0 };
+    for (unsigned i = 0; i < COUNT(tile_rows); i++) {
+        const struct tile_row *r = &tile_rows[i];
+        struct ompgpu_function f = { .entry = &entry, .max_threads = r->most, .tile_shift = r->shift };
+        struct ompgpu_launch l = { .flags = LOOP, .nloops = r->nloops, .num_teams = r->num_teams, .thread_limit = r->thread_limit };
+        struct ompgpu_env env;
+        memcpy(l.trips, r->trips, sizeof l.trips);
+        unsigned teams = ompgpu_tiles(dev, &f, &l, &env);
+        if (!OK(teams == r->teams && (teams > 1000 || each_once(&env, r)), "tiles: %s", r->what))
+            printf("# %u teams, expected %u\n", teams, r->teams);
+        dev->icvs.num_teams = 7;
+        OK(!ompgpu_tiles(dev, &f, &l, &env), "tiles: none with OMP_NUM_TEAMS");
+        dev->icvs = (struct ompgpu_icvs){ .thread_limit = 200 };
+        OK(!ompgpu_tiles(dev, &f, &l, &env), "tiles: none with a limit of threads");
+        dev->icvs = (struct ompgpu_icvs){ 0 };
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct ompgpu_device dev = { .plugin = &ompgpu_emu_plugin };
@@ -205,5 +278,6 @@ int main(int argc, char **argv)
     }
     cover();
     divide();
+    tiles(&dev);
     return tap_end();
 }

@@ -266,7 +266,7 @@ static unsigned threads_of(const struct omp_construct *target)
         return OMPGPU_GENERIC_THREADS;
     if (!(leaves & OMPL_TEAMS))
         return OMPGPU_SINGLE_TEAM_THREADS;
-    return find_clause(target, OMPC_REDUCTION) ? OMPGPU_REDUCTION_THREADS : OMPGPU_STREAM_THREADS;
+    return OMPGPU_LEAGUE_THREADS;
 }
 
 static void describe_launch(struct cg *cg, struct text *t, const struct omp_construct *target)

@@ -101,5 +101,7 @@ const char *cg_trip(struct cg *, const struct omp_construct *);
  * trip counts at the launch, as an initialiser. */
 enum { CG_COVERED_LOOPS = 4 }; /* struct ompgpu_launch (hostrt/ompgpu.h) */
 bool cg_has_covering_form(const struct cg *, const struct cg_plan *);
+/* And a tiled one, of which the device tool decides (codegen/ir/passes/tiles.c)? */
+bool cg_has_tiled_form(const struct cg *, const struct cg_plan *);
 const char *cg_trips(struct cg *, const struct cg_plan *);
 #endif

@@ -62,7 +62,7 @@ struct nest {
         const char *at;   /* of what counts it: an iterator or a digit */
         bool one, zero;   /* step 1; lb 0 */
     } l[OMP_MAX_LOOPS];
-    bool covering;             /* the kernel has a covering form */
+    bool covering, tiled;      /* the kernel has such a form */
     const char *first, *ahead; /* in a batch of int: the number of its first iteration, and how far
                                   another one is ahead of it */
     const char *end;           /* iterations of the outer loops up to the last with inner ones;
@@ -291,6 +291,8 @@ static struct range open_level(struct cg *cg, const struct nest *n, const struct
     return (struct range){ plus(cg, r.lo, cg_strf(cg, "@r%u.lo", d)), cg_strf(cg, "@r%u.m", d) };
 }
 
+#define IS_TILED "__ompgpu_is_tiled(@form)" /* which form of the kernel it is */
+
 /* --------------------------------------------------------------- the level that runs iterations */
 static const char *iteration_of(struct cg *cg, struct range r, const char *k)
 {
@@ -303,6 +305,8 @@ static void open_loop(struct cg *cg, const struct nest *n, unsigned w, const cha
 {
     const char *first = n->covering ? cg_strf(cg, "__ompgpu_league%u(@env, @covering, %s)", w, m)
                                     : cg_strf(cg, "__ompgpu_loop%u(%s, %s)", w, takers[who], m);
+    if (n->tiled)
+        first = cg_strf(cg, IS_TILED " ? __ompgpu_tile_loop(@tile) : %s", first);
     cg_open(cg, "for (struct __ompgpu_loop%u %s = %s; %s.more; __ompgpu_next%u(&%s))", w, i, first,
             i, w, i);
 }
@@ -321,6 +325,32 @@ static const char *open_single(struct cg *cg, const struct nest *n, const struct
     return iteration_of(cg, r, cg_strf(cg, "%s.at", i));
 }
 
+/* ------------------------------------------------------------------ tiles
+ * In the tiled form a thread has its place in the two innermost loops; what is split into digits is
+ * the iteration of those around them. */
+static void declare_tile(struct cg *cg, const struct nest *n)
+{
+    if (n->tiled)
+        cg_line(cg,
+                "const struct __ompgpu_tile @tile = __ompgpu_tile(@env, @form, %u, (unsigned)%s, "
+                "(unsigned)%s);",
+                n->n, n->l[n->n - 2].trip, n->l[n->n - 1].trip);
+}
+
+/* The thread's place in loop j: `otherwise` in the other forms, and in loops around the two. */
+static const char *place_of(struct cg *cg, const struct nest *n, unsigned j, const char *place,
+                            const char *otherwise)
+{
+    return n->tiled && j + 2 >= n->n ? cg_strf(cg, IS_TILED " ? %s : %s", place, otherwise)
+                                     : otherwise;
+}
+
+static const char *tile_member(struct cg *cg, const struct nest *n, unsigned j)
+{
+    return cg_strf(cg, "@tile.%s", j + 1 == n->n ? "column" : "row");
+}
+
+/* ------------------------------------------------------------------ digits */
 /* Splits an iteration's number and a stride, of type `k`, into digits. */
 static void declare_digits(struct cg *cg, const struct nest *n, const char *k, const char *id,
                            const char *count)
@@ -329,15 +359,19 @@ static void declare_digits(struct cg *cg, const struct nest *n, const char *k, c
     cg_line(cg, "%s @stride = %s;", k, count);
     for (unsigned j = n->n; j--;) {
         unsigned w = width_of(n->l[j].u);
-        const char *how = cg_strf(cg, "%s%u", w < width_of(k) ? "wide" : "", w), *digit;
+        const char *how = cg_strf(cg, "%s%u", w < width_of(k) ? "wide" : "", w), *digit,
+                   *placed = cg_strf(cg, "__ompgpu_first_digit%s(%s, 0, %s)", how,
+                                     tile_member(cg, n, j), n->l[j].trip);
         if (!j)
-            digit = cg_strf(cg, "first_digit%s(@rest, @stride, %s)", how, n->l[j].trip);
+            digit = cg_strf(cg, "__ompgpu_first_digit%s(@rest, @stride, %s)", how, n->l[j].trip);
         else if (n->covering)
-            digit = cg_strf(cg, "league_digit%s(@env, @covering, %u, &@rest, &@stride, %s)", how, j,
-                            n->l[j].trip);
+            digit =
+                cg_strf(cg, "__ompgpu_league_digit%s(@env, @covering, %u, &@rest, &@stride, %s)",
+                        how, j, n->l[j].trip);
         else
-            digit = cg_strf(cg, "digit%s(&@rest, &@stride, %s)", how, n->l[j].trip);
-        cg_line(cg, "struct __ompgpu_digit%u %s = __ompgpu_%s;", w, n->l[j].at, digit);
+            digit = cg_strf(cg, "__ompgpu_digit%s(&@rest, &@stride, %s)", how, n->l[j].trip);
+        cg_line(cg, "struct __ompgpu_digit%u %s = %s;", w, n->l[j].at,
+                place_of(cg, n, j, placed, digit));
     }
 }
 
@@ -370,17 +404,21 @@ static const char *type_of_takers(const struct nest *n)
 /* Of the whole space: the first digit says when it ends. */
 static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who)
 {
-    const char *nonempty = is_nonempty(cg, n), *at = n->l[0].at,
+    const char *nonempty = is_nonempty(cg, n), *at = n->l[0].at, *id = id_of(who),
                *more = cg_strf(cg, "%s.at < %s.n", at, at), *next = advance(cg, n);
     if (n->covering) {
         cg_line(cg, "__builtin_assume(!@covering || (%s));", nonempty);
         nonempty = cg_strf(cg, "@covering || (%s)", nonempty);
-        more = cg_strf(cg, "@covering ? __ompgpu_has_iteration(%s, @env->trip) : %s", id_of(who),
-                       more);
+        more = cg_strf(cg, "@covering ? __ompgpu_has_iteration(%s, @env->trip) : %s", id, more);
         next = cg_strf(cg, "!@covering && %s", next);
     }
+    if (n->tiled) {
+        more = cg_strf(cg, IS_TILED " ? @tile.inside : %s", more);
+        id = cg_strf(cg, IS_TILED " ? @tile.rest : %s", id);
+    }
+    declare_tile(cg, n);
     cg_open(cg, "if (%s)", nonempty);
-    declare_digits(cg, n, type_of_takers(n), id_of(who), count_of(who));
+    declare_digits(cg, n, type_of_takers(n), id, count_of(who));
     cg_open(cg, "for (_Bool @more = %s; @more; @more = %s)", more, next);
 }
 
@@ -399,14 +437,18 @@ static unsigned constant_total(const struct nest *n)
 static void open_constant_nest(struct cg *cg, const struct nest *n, enum cg_who who)
 {
     const char *it = cg_strf(cg, "@it"), *total = cg_strf(cg, "%u", constant_total(n));
+    declare_tile(cg, n);
     open_loop(cg, n, 32, it, who, total);
     cg_line(cg, "unsigned @rest = %s.at;", it);
     for (unsigned j = n->n; j--;) {
         const char *at = cg_strf(cg, j ? "@rest %% (unsigned)%s" : "@rest", n->l[j].trip);
         cg_line(cg, "const struct __ompgpu_digit%u %s = { .at = %s, .n = %s };",
-                width_of(n->l[j].u), n->l[j].at, at, n->l[j].trip);
+                width_of(n->l[j].u), n->l[j].at, place_of(cg, n, j, tile_member(cg, n, j), at),
+                n->l[j].trip);
         if (j)
-            cg_line(cg, "@rest /= (unsigned)%s;", n->l[j].trip);
+            cg_line(cg, "%s@rest /= (unsigned)%s;",
+                    n->tiled && j + 2 >= n->n ? cg_strf(cg, "if (!" IS_TILED ") ") : "",
+                    n->l[j].trip);
     }
 }
 
@@ -796,6 +838,7 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     unsigned nlevels = tasks ? tasks : schedule_levels(cg, levels, who, schedule, dist_schedule);
     declare_bounds(cg, c, &n);
     n.covering = cg->plan && c == cg->plan->inner && cg_has_covering_form(cg, cg->plan);
+    n.tiled = n.covering && cg_has_tiled_form(cg, cg->plan);
     declare_total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan || needs_end(&n, p));
     if (needs_end(&n, p))
         search_end(cg, &n);
@@ -830,16 +873,32 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
  * Where the launch has at least as many threads as there are iterations, the loop and all that
  * counts for it are superfluous; in a short body they are a third of the instructions.  Such a
  * region has two kernels, and the host takes the one that suits (hostrt/core/geometry.c).  It must
- * know the trip counts exactly. */
+ * know the trip counts exactly.
+ *
+ * So do nests whose bodies have loops: for the tiled form, which comes with it. */
 bool cg_has_covering_form(const struct cg *cg, const struct cg_plan *p)
 {
     const unsigned leaves = OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
     const struct omp_construct *c = p->inner;
     struct level levels[3];
     if (!p->spmd || (p->leaves & leaves) != leaves || p->reduction || c->scan || c->cancelled ||
-        !c->is_short || !c->nloops || c->nloops > CG_COVERED_LOOPS)
+        !c->is_short || (c->repeats && c->nloops == 1) || !c->nloops ||
+        c->nloops > CG_COVERED_LOOPS)
         return false;
     return schedule_levels(cg, levels, CG_ALL_THREADS, cg_clause(c, OMPC_SCHEDULE),
                            cg_clause(c, OMPC_DIST_SCHEDULE)) == 1 &&
            cg_trips_are_exact(cg, p);
+}
+
+/* Which thread runs an iteration, and how many there are, is the implementation's choice. */
+bool cg_has_tiled_form(const struct cg *cg, const struct cg_plan *p)
+{
+    static const enum omp_clause_kind others[] = { OMPC_SCHEDULE,     OMPC_DIST_SCHEDULE,
+                                                   OMPC_LASTPRIVATE,  OMPC_NUM_TEAMS,
+                                                   OMPC_THREAD_LIMIT, OMPC_NUM_THREADS };
+    for (unsigned i = 0; i < p->nchain; i++)
+        for (unsigned k = 0; k < sizeof others / sizeof *others; k++)
+            if (cg_clause(p->chain[i], others[k]))
+                return false;
+    return cg_has_covering_form(cg, p) && p->inner->nloops > 1;
 }

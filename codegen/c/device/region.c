@@ -214,28 +214,36 @@ static void write_entry(struct cg *cg, const char *region, const char *form, con
     cg_close(cg);
 }
 
-/* The kernel as the GPU calls it, and as the emulated device does. */
+static const char *mode_of(const struct cg_plan *p) { return p->spmd ? "SPMD" : "GENERIC"; }
+
+/* The kernel as the GPU calls it, … */
+static void write_gpu_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
+                             const char *id, const char *form, const char *parameters)
+{
+    cg_open_function(cg, "__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env @env%s)", id,
+                     parameters);
+    write_entry(cg, c->region, form, mode_of(p), cg_strf(cg, "&@env"), argument_list(cg, p));
+}
+
+/* … and as the emulated device does. */
 static void write_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
                          const char *id, const char *form, const char *parameters)
 {
-    const char *mode = p->spmd ? "SPMD" : "GENERIC";
     cg_puts(cg, "\n#ifdef __NVPTX__\n");
-    cg_open_function(cg, "__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env @env%s)", id,
-                     parameters);
-    write_entry(cg, c->region, form, mode, cg_strf(cg, "&@env"), argument_list(cg, p));
+    write_gpu_kernel(cg, c, p, id, form, parameters);
     cg_puts(cg, "\n#else\n");
     cg_open_function(cg, "void %s(void **@p)", id);
     cg_line(cg, "struct __ompgpu_env *@env = @p[0];");
-    write_entry(cg, c->region, form, mode, cg_strf(cg, "@env"), unpacked_list(cg, p));
+    write_entry(cg, c->region, form, mode_of(p), cg_strf(cg, "@env"), unpacked_list(cg, p));
     cg_puts(cg, "\n#endif\n");
 }
 
 static void write_info(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
-                       const char *id, const char *bytes, unsigned flags)
+                       const char *id, unsigned most, const char *bytes, unsigned flags)
 {
-    cg_line(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)", id,
-            p->spmd ? "SPMD" : "GENERIC", c->place.line, c->place.col, max_threads(p),
-            bytes ? bytes : "0", flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
+    cg_line(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)", id, mode_of(p),
+            c->place.line, c->place.col, most, bytes ? bytes : "0",
+            flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
             cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file),
             cg_quoted(cg, cg_directive(cg, c, true)));
 }
@@ -252,13 +260,21 @@ static void write_kernels(struct cg *cg, const struct omp_construct *c, const st
 {
     bool covering = cg_has_covering_form(cg, p);
     unsigned exact = is_exact(p) ? OMPGPU_KERNEL_EXACT : 0;
-    write_info(cg, c, p, c->region, bytes, flags | (covering ? 0 : exact));
+    write_info(cg, c, p, c->region, max_threads(p), bytes, flags | (covering ? 0 : exact));
     write_kernel(cg, c, p, c->region, covering ? "1" : NULL, parameters);
     if (!covering)
         return;
     const char *strided = cg_strided_kernel(cg, c);
-    write_info(cg, c, p, strided, bytes, flags | exact | OMPGPU_KERNEL_STRIDED);
+    write_info(cg, c, p, strided, max_threads(p), bytes, flags | exact | OMPGPU_KERNEL_STRIDED);
     write_kernel(cg, c, p, strided, "0", parameters);
+    if (!cg_has_tiled_form(cg, p))
+        return;
+    const char *tiled = cg_strf(cg, "%s" OMPGPU_TILED_SUFFIX, c->region);
+    cg_puts(cg, "\n#ifdef __NVPTX__\n");
+    write_info(cg, c, p, tiled, OMPGPU_TILE, NULL,
+               flags | OMPGPU_KERNEL_EXACT | OMPGPU_KERNEL_TILED);
+    write_gpu_kernel(cg, c, p, tiled, "__ompgpu_tiled(__ompgpu_tile_shift())", parameters);
+    cg_puts(cg, "\n#endif\n");
 }
 
 /* The region's function, and the kernels that call it. */
@@ -266,11 +282,16 @@ static void write_region(struct cg *cg, const struct omp_construct *c, const str
 {
     unsigned flags = 0;
     const char **env = cg_push_env(cg, true), *bytes = NULL, *parameters = parameter_list(cg, p);
-    const char *form = cg_has_covering_form(cg, p) ? cg_strf(cg, ", const _Bool @covering") : "";
+    bool tiled = cg_has_tiled_form(cg, p);
+    const char *form = tiled                         ? cg_strf(cg, ", const unsigned @form")
+                       : cg_has_covering_form(cg, p) ? cg_strf(cg, ", const _Bool @covering")
+                                                     : "";
     bind_parameters(cg, p);
     cg_open_function(cg, "__OMPGPU_REGION void %s@region(struct __ompgpu_env *@env%s%s)", c->region,
                      form, parameters);
     cg_fp_pragmas(cg, (p->spmd ? c->spmd_inner : c)->pragma.begin);
+    if (tiled)
+        cg_line(cg, "const _Bool @covering = @form;");
     if (p->spmd)
         bytes = spmd_region(cg, p, &flags);
     else

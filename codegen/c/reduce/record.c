@@ -190,16 +190,40 @@ bool cg_has_items_of(const struct cg_privates *p, enum cg_owner owner)
     return false;
 }
 
+/* Originals of results are in the host's memory, from where a GPU takes a microsecond to load one
+ * (hostrt/core/data.c); so all are loaded before the first is stored, which may be another one for
+ * all that the compiler knows. */
+static bool is_loaded_first(const struct cg_private *k, enum cg_owner owner)
+{
+    return k->kind == &cg_record_copy && k->owner == owner && k->var->type->kind != OMPT_ARRAY &&
+           !k->section && !k->udr;
+}
+
+static void update_item(struct cg *cg, const struct cg_private *k, const char *from,
+                        const char *original)
+{
+    cg_line(cg, "%s", cg_combine_item(cg, k, original, cg_strf(cg, "%s%s", from, k->var->name)));
+}
+
 void cg_update_items(struct cg *cg, const struct cg_privates *p, const char *from,
                      enum cg_owner owner)
 {
-    for (unsigned i = 0; i < p->n; i++) {
-        const struct cg_private *k = &p->list[i];
+    const struct cg_private *end = p->list + p->n, *k;
+    unsigned n = 0;
+    for (k = p->list; k < end; k++)
+        n += is_loaded_first(k, owner);
+    for (k = p->list; k < end; k++)
+        if (n > 1 && is_loaded_first(k, owner))
+            cg_line(cg, "%s @f_%s = *@o_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), k->var->name,
+                    k->var->name);
+    for (k = p->list; k < end; k++)
         if (k->kind == &cg_record_copy && k->owner == owner)
-            cg_line(cg, "%s",
-                    cg_combine_item(cg, k, cg_strf(cg, "*@o_%s", k->var->name),
-                                    cg_strf(cg, "%s%s", from, k->var->name)));
-    }
+            update_item(
+                cg, k, from,
+                cg_strf(cg, n > 1 && is_loaded_first(k, owner) ? "@f_%s" : "*@o_%s", k->var->name));
+    for (k = p->list; k < end; k++)
+        if (n > 1 && is_loaded_first(k, owner))
+            cg_line(cg, "*@o_%s = @f_%s;", k->var->name, k->var->name);
 }
 
 /* ------------------------------------------------------------------ atomic updates */

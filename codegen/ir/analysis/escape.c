@@ -21,8 +21,9 @@ static bool is_harmless(LLVMValueRef f)
     static const char *const intrinsics[] = { "llvm.lifetime",   "llvm.dbg", "llvm.mem",
                                               "llvm.objectsize", "llvm.va_", "llvm.prefetch",
                                               "llvm.invariant" };
-    static const char *const names[] = { "printf", "vprintf", "memcpy", "memmove", "memset",
-                                         "memcmp", "strlen",  "strcmp", "free" };
+    static const char *const names[] = { "printf", "vprintf", "fprintf", "vfprintf",
+                                         "memcpy", "memmove", "memset",  "memcmp",
+                                         "strlen", "strcmp",  "free" };
     const char *name = ir_name(f), *intrinsic = ir_intrinsic(f);
     if (text_starts(name, "__ompgpu_"))
         return strcmp(name, "__ompgpu_parallel") != 0;
@@ -80,11 +81,11 @@ bool ir_is_print_buffer(LLVMValueRef pointer)
     IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use),
                      callee = LLVMIsACallInst(user) ? LLVMGetCalledValue(user) : NULL;
-        bool harmless = callee ? ir_is_call_of(user, "vprintf") ||
-                                     text_starts(ir_intrinsic(callee), "llvm.lifetime")
-                        : LLVMIsAStoreInst(user)
-                            ? LLVMGetOperand(user, 0) != pointer
-                            : LLVMIsAGetElementPtrInst(user) && ir_is_print_buffer(user);
+        bool harmless =
+            callee ? ir_is_call_of(user, "vprintf") || ir_is_call_of(user, IR_VPRINTF) ||
+                         text_starts(ir_intrinsic(callee), "llvm.lifetime")
+            : LLVMIsAStoreInst(user) ? LLVMGetOperand(user, 0) != pointer
+                                     : LLVMIsAGetElementPtrInst(user) && ir_is_print_buffer(user);
         if (!harmless)
             return false;
     }

@@ -5,6 +5,7 @@
  * functions of libdevice cost next to nothing. */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/link/link.h"
+#include "codegen/ir/passes/passes.h"
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
 #include <string.h>
@@ -116,7 +117,8 @@ static bool check_emu_interface(struct ir_unit *u)
 }
 
 /* The x86 backend makes calls of some operations, after all is linked: what it may call
- * (devicertl/builtins.c) is asked for here.  The names stay visible (is_exported). */
+ * (devicertl/builtins.c) is asked for here, as for GPUs what passes/arrays.c calls.  The names stay
+ * visible (is_exported). */
 static const char *const backend_calls[] = { "__udivti3",   "__umodti3",     "__divti3",
                                              "__modti3",    "__extendhfsf2", "__truncsfhf2",
                                              "__truncdfhf2" };
@@ -127,7 +129,7 @@ bool ir_is_backend_call(const char *name)
     for (unsigned i = 0; i < BACKEND_CALLS; i++)
         if (strcmp(name, backend_calls[i]) == 0)
             return true;
-    return false;
+    return ir_is_frame_function(name);
 }
 
 static bool becomes_call(LLVMValueRef inst)
@@ -170,6 +172,8 @@ bool ir_link(struct ir_unit *u)
     if (u->opt->target == IR_X86) {
         names = ir_undefined_by_user(u->module);
         want_backend_calls(u);
+    } else {
+        ir_want_frames(u);
     }
     if (!link_library(u, u->opt->rtl))
         return false;
@@ -182,13 +186,20 @@ bool ir_link(struct ir_unit *u)
 /* The runtime's variable that the host sets, as it sets the user's. */
 static bool is_team_icvs(const char *name) { return strcmp(name, OMPGPU_TEAM_ICVS) == 0; }
 
+/* What passes/prints.c replaces after optimisation: until then it keeps its parameters and result.
+ */
+static bool is_print(const char *name)
+{
+    return text_starts(name, IR_VPRINTF) || strcmp(name, IR_PRINT) == 0;
+}
+
 static bool is_exported(const struct ir_unit *u, const char *name)
 {
     for (unsigned i = 0; i < u->nkernels; i++)
         if (strcmp(u->kernels[i].name, name) == 0)
             return true;
-    return ir_is_export(u, name) || is_team_icvs(name) ||
-           (u->opt->target == IR_X86 && (is_emu_interface(name) || ir_is_backend_call(name)));
+    return ir_is_export(u, name) || is_team_icvs(name) || is_print(name) ||
+           ir_is_backend_call(name) || (u->opt->target == IR_X86 && is_emu_interface(name));
 }
 
 static void internalise(const struct ir_unit *u, LLVMValueRef global)

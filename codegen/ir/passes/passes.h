@@ -4,6 +4,7 @@
  * Before the runtime is linked, while its functions are calls that can be recognised:
  *   unwritten.c   -fompgpu-check: reads of locals that have no value
  *   math.c        intrinsics become calls of the C math functions
+ *   prints.c      printf on a GPU: what the driver can do and what the runtime has to
  *   copies.c      how much of the team heap copies of reduced arrays take
  *   sets.c        kernels whose needs differ get modules of their own (which: agree.c) …
  *   inside.c      functions with regions that run both in sequential code and in regions are copied
@@ -15,17 +16,20 @@
  *   dispatch.c    the state machine calls regions directly
  *   sets.c        … and the kernels are joined again
  *   atomics.c     scope and order of atomics as the NVPTX backend needs them
+ *   tiles.c       nests whose teams run tiles, and of which shape
  *   prepare.c     attributes that do not depend on the architecture
  * For each output, before LLVM's optimisation (emit.c):
  *   checks.c      -fompgpu-check, with races.c
  *   batches.c     how many iterations of a reduction's loop run at a time
  *   exact.c       kernels whose team has a constant size
  * and after it:
+ *   prints.c      again, since more formats are known
  *   state.c       the runtime's state that only one thread, or nobody, uses
  *   atomics.c     locals need no atomics
  *   wide.c        kernels that stream get a form with several iterations a thread (wide_build.c)
  *   distances.c   addresses with a known distance are computed from each other
  *   strides.c     loops that threads share are kept from loop strength reduction
+ *   arrays.c      GPUs: arrays of run-time size lie in frames of the device runtime
  *   shifts.c      shifts of 65 to 128 bits are of halves
  *   order.c       variables stand in an order that does not differ from run to run
  *   threads.c     emulated device: loops over the threads of a team
@@ -37,6 +41,7 @@
 #include "codegen/ir/tool.h"
 
 bool ir_lower_math(struct ir_unit *);
+bool ir_lower_prints(struct ir_unit *);
 bool ir_size_copies(struct ir_unit *);
 bool ir_split(struct ir_unit *);             /* u->sets, where the kernels do not agree */
 bool ir_separate_contexts(struct ir_unit *); /* inside.c */
@@ -46,10 +51,12 @@ bool ir_configure(struct ir_unit *);
 bool ir_dispatch(struct ir_unit *);
 bool ir_join(struct ir_unit *);
 bool ir_correct_atomics(struct ir_unit *);
+bool ir_choose_tiles(struct ir_unit *);
 bool ir_prepare(struct ir_unit *);
 void ir_size_batches(struct ir_unit *, LLVMTargetMachineRef);
 void ir_fix_teams(struct ir_unit *, LLVMTargetMachineRef);
 /* after optimisation; whether anything was changed */
+bool ir_settle_prints(struct ir_unit *);
 bool ir_localise_state(struct ir_unit *);
 bool ir_prune_state(struct ir_unit *);
 void ir_plain_locals(struct ir_unit *); /* atomics.c */
@@ -57,7 +64,10 @@ bool ir_widen(struct ir_unit *);
 void ir_share_distances(struct ir_unit *, LLVMTargetMachineRef);
 void ir_hide_strides(struct ir_unit *);
 void ir_split_shifts(LLVMModuleRef);
-bool ir_move_words(struct ir_unit *); /* words.c; true: there are functions to inline */
+void ir_want_frames(struct ir_unit *); /* arrays.c, before the runtime is linked */
+bool ir_is_frame_function(const char *name);
+bool ir_replace_arrays(struct ir_unit *); /* true: functions may be unused now */
+bool ir_move_words(struct ir_unit *);     /* words.c; true: there are functions to inline */
 void ir_order_variables(LLVMModuleRef);
 /* threads.c; the function that the plugin calls: the kernel, or the loop that it has become */
 LLVMValueRef ir_emulated_kernel(const struct ir_unit *, const struct ir_kernel *);

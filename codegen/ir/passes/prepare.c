@@ -138,6 +138,22 @@ static void read_parameters(const struct ir_unit *u, const struct ir_kernel *k)
     }
 }
 
+/* To which the CUDA driver aligns what a module has in global memory, whatever the module says. */
+enum { MOST_ALIGNED = 256 };
+
+/* Before LLVM draws conclusions from it. */
+static void limit_alignment(const struct ir_unit *u)
+{
+    IR_EACH_GLOBAL(v, u->module) {
+        if (LLVMGetAlignment(v) <= MOST_ALIGNED || ir_is_team_shared(u, v))
+            continue;
+        diag_warning("'%s' is aligned to %d bytes on the GPU, not to %u: the CUDA driver aligns "
+                     "no variable to more",
+                     LLVMGetValueName2(v, &(size_t){ 0 }), MOST_ALIGNED, LLVMGetAlignment(v));
+        LLVMSetAlignment(v, MOST_ALIGNED);
+    }
+}
+
 bool ir_prepare(struct ir_unit *u)
 {
     if (u->opt->target == IR_X86) {
@@ -155,5 +171,6 @@ bool ir_prepare(struct ir_unit *u)
     for (unsigned i = 0; i < u->nkernels; i++)
         bound_threads(u, &u->kernels[i]);
     set_subnormals(u);
+    limit_alignment(u);
     return true;
 }

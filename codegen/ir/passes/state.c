@@ -111,7 +111,7 @@ bool ir_localise_state(struct ir_unit *u)
 
 /* ------------------------------------------------------------------ teams */
 /* True when `address` is only stored to, as far as the functions in `from` are concerned; the
- * stores in `kernel` are collected. */
+ * stores in `kernel` are collected; NULL: all. */
 static bool only_stored(LLVMValueRef address, const struct ir_graph *g, const int *from,
                         LLVMValueRef kernel, ir_values *stores)
 {
@@ -128,10 +128,22 @@ static bool only_stored(LLVMValueRef address, const struct ir_graph *g, const in
             continue;
         if (!LLVMIsAStoreInst(user) || LLVMGetOperand(user, 0) == address || LLVMGetVolatile(user))
             return false;
-        if (ir_function_of(user) == kernel)
+        if (!kernel || ir_function_of(user) == kernel)
             *VEC_PUSH(NULL, stores) = user;
     }
     return true;
+}
+
+/* With what only computes its address, which nothing deletes at -O0 and which keeps the variable.
+ */
+static void erase_store(LLVMValueRef store)
+{
+    LLVMValueRef address = LLVMGetOperand(store, 1), next;
+    ir_erase(store);
+    for (; LLVMIsAGetElementPtrInst(address) && !LLVMGetFirstUse(address); address = next) {
+        next = LLVMGetOperand(address, 0);
+        ir_erase(address);
+    }
 }
 
 static unsigned prune_variable(LLVMValueRef variable, const struct ir_graph *g, const int *from,
@@ -141,7 +153,7 @@ static unsigned prune_variable(LLVMValueRef variable, const struct ir_graph *g, 
     unsigned n = 0;
     if (only_stored(variable, g, from, kernel, &stores))
         for (; n < stores.n; n++)
-            ir_erase(stores.at[n]);
+            erase_store(stores.at[n]);
     return n;
 }
 
@@ -150,6 +162,10 @@ bool ir_prune_state(struct ir_unit *u)
     struct ir_graph *g = ir_graph_build(u->module);
     int *from = mem_array(g->n, sizeof *from);
     unsigned pruned = 0;
+    IR_EACH_GLOBAL(v,
+                   u->module) /* … of no kernel; at -O0 the functions that store are not inlined */
+        if (text_starts(ir_name(v), "__ompgpu_state_"))
+            pruned += prune_variable(v, g, from, NULL);
     for (unsigned i = 0; i < u->nkernels; i++) {
         LLVMValueRef kernel = ir_kernel_function(u->module, &u->kernels[i]);
         ir_graph_reach(g, kernel, from, NULL);

@@ -312,7 +312,7 @@ static void add_form(struct ir_unit *u, unsigned kernel)
     *k = u->kernels[kernel];
     k->name = name;
     k->flags |= OMPGPU_KERNEL_WIDE;
-    k->streams = describe_streams(&w);
+    k->shape = describe_streams(&w);
 }
 
 /* Lines are of functions that clang wrote; a kernel to be debugged has no form without them. */

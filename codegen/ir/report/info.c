@@ -28,7 +28,7 @@ static struct proto_kernel kernel_record(const struct ir_kernel *k)
                                   .block_bytes = k->block_bytes,
                                   .copy_bytes = k->copy_bytes,
                                   .frame_bytes = k->frame_bytes,
-                                  .streams = k->streams ? k->streams : "",
+                                  .shape = k->shape ? k->shape : "",
                                   .how = how(k) };
 }
 

@@ -15,8 +15,9 @@ static bool has_prefix(const char *name, const char *const *prefixes, unsigned n
 /* A barrier of the team, by the names it has on both targets. */
 static bool is_barrier(const char *name)
 {
-    static const char *const names[] = { "llvm.nvvm.barrier", "__ompgpu_emu_barrier" };
-    return has_prefix(name, names, 2);
+    static const char *const names[] = { "llvm.nvvm.barrier", "__ompgpu_gathered_barrier",
+                                         "__ompgpu_emu_barrier" };
+    return has_prefix(name, names, sizeof names / sizeof *names);
 }
 
 /* Anything that makes threads of a team wait for each other: the emulated device then needs a fiber
@@ -109,7 +110,10 @@ static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const str
         k->flags |= OMPGPU_KERNEL_SYNC;
     if (strcmp(ir_name(node->value), "malloc") == 0)
         k->flags |= OMPGPU_KERNEL_MALLOC;
-    if (node->defined && !is_emu_call(node))
+    if (u->opt->target == IR_NVPTX && !node->defined &&
+        strcmp(ir_name(node->value), "vprintf") == 0)
+        k->uses |= OMPGPU_USES_PRINTS;
+    if (node->defined && !is_emu_call(node) && !is_barrier(ir_name(node->value)))
         measure_function(u, k, node->value);
 }
 
@@ -152,8 +156,7 @@ static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const s
 static void check_stack(const struct ir_unit *u, const struct ir_kernel *k)
 {
     enum { MUCH = 64 << 10, MOST = 512 << 10 };
-    if (k->deepest_bytes <= MUCH || u->opt->quiet ||
-        (k->flags & (OMPGPU_KERNEL_STRIDED | OMPGPU_KERNEL_WIDE)))
+    if (k->deepest_bytes <= MUCH || u->opt->quiet || (k->flags & OMPGPU_KERNEL_FORM))
         return;
     const char *largest = k->largest ? mem_printf("'%s' ", k->largest) : "the largest ";
     ir_say_at(k->at, k->deepest_bytes > MOST ? DIAG_ERROR : DIAG_WARNING,

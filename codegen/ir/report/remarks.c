@@ -219,8 +219,7 @@ bool ir_remark(struct ir_unit *u)
             remark_reduction(u, &u->reductions[i]);
     for (unsigned i = 0; i < u->nkernels; i++) {
         const struct ir_kernel *k = &u->kernels[i];
-        if (k->flags & (OMPGPU_KERNEL_STRIDED |
-                        OMPGPU_KERNEL_WIDE)) /* the same as its covering form, before it */
+        if (k->flags & OMPGPU_KERNEL_FORM) /* the same as the kernel, before it */
             continue;
         if (k->input->remarks)
             remark(u, k);

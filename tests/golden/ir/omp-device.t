@@ -46,10 +46,23 @@ for f in "$DIR"/*.c two.c mixed.c; do
     if have_ptxas; then check "$n: ptxas" assembles "$n.ptx"; else skip "$n: ptxas" "no ptxas"; fi
 done
 
+# printf: a call of the driver's where that can, the runtime's otherwise; results count
+entry prints.ptx known >prints.known
+check "prints: the driver's" test "$(grep -c 'call.*vprintf' prints.known)" = 5
+check "prints: ... its sizes, the narrow ones narrow, and a constant result" has prints.known '[^_]vprintf,' 'cvt.s32.s8\|cvt.s32.s16\|prmt' '1082130432'
+check "prints: ... nothing of the runtime" lacks prints.known __ompgpu
+bytes() { printf %s "$1" | od -An -tu1 | sed 's/^ *//; s/ *$//; s/  */, /g'; }
+check "prints: a format with other sizes" has prints.ptx "$(bytes '%llu %d')"
+entry prints.ptx star >prints.star
+check "prints: a star" has prints.star 'call.*__ompgpu_print,'
+entry prints.ptx result >prints.result
+check "prints: a result" has prints.result 'call.*__ompgpu_vprintf,'
+check "prints: who does, the host knows" test "$(sed -n 's/.*name=\([a-z]*\) .* uses=\([0-9]*\) .*/\1 \2/p' prints.info | tr '\n' ,)" = "known 2,star 2,result 2,"
+
 # SPMD kernels
 check "axpy: no barrier, shared or local memory, call" lacks axpy.ptx barrier '\.shared' '\.local' call
 cat >want <<'E'
-kernel name=axpy function=main file=app.c directive=target\steams\sdistribute\sparallel\sfor line=14 column=9 mode=1 max_threads=0 reduce_bytes=0 flags=0 heap_bytes=0 block_bytes=0 copy_bytes=0 frame_bytes=0 uses=0 streams= how=SPMD
+kernel name=axpy function=main file=app.c directive=target\steams\sdistribute\sparallel\sfor line=14 column=9 mode=1 max_threads=0 reduce_bytes=0 flags=0 heap_bytes=0 block_bytes=0 copy_bytes=0 frame_bytes=0 uses=0 shape= how=SPMD
 E
 check "axpy: info" same want axpy.info
 check "axpy: info of the emulated device" same want axpy.emu.info
@@ -67,6 +80,9 @@ grep "^@__ompgpu_slot.*addrspace(3)" fork_join.[0-9]-globalise.ll >slots; printf
 check "fork_join: two locals become slots" same want count
 check "fork_join: the third stays" has fork_join.[0-9]-globalise.ll 'alloca \[4 x float\]'
 check "fork_join: thread-local slots on the emulated device" has fork_join.emu.[0-9]-globalise.ll '^@__ompgpu_slot.*thread_local'
+
+device nvptx64 fork_join -O0 --out=sm_75:fork0.ptx
+check "fork_join at -O0: no state that no code reads" lacks fork0.ptx __ompgpu_state_schedule __ompgpu_state_allocator __ompgpu_state_task
 
 # the same by the late pass
 MODE=auto ptx fork_join >late.log 2>&1; cp fork_join.ptx late.ptx; cp fork_join.info late.info
@@ -112,11 +128,23 @@ check "fences stand where the orders ask for them, with the scope of the storage
 check "no atomic on locals" lacks atomics.ptx 'atom.*local' 'relaxed.*local' 'cas'
 check "no system scope" lacks atomics.ptx '\.sys'
 
+# arrays of run-time size, and barriers: what ptxas has wrong code for is not written
+check "arrays: in frames of the runtime" has arrays.ptx 'call.uni.*' '__ompgpu_frame'
+check "arrays: no alloca" lacks arrays.ptx alloca stacksave stackrestore
+entry arrays.ptx meets >meets
+check "arrays: the aligned barrier in an SPMD kernel" has meets 'bar\.sync'
+entry arrays.ptx forks >forks
+check "arrays: no barrier in the entry of a generic kernel" lacks forks 'bar\.sync' 'barrier\.sync'
+check "arrays: its warps gather first" sh -c "sed -n '/__ompgpu_gathered_barrier()/,/^}/p' arrays.ptx | grep -o 'bar[.a-z]*sync' | tr '\n' ' ' | grep -x 'bar.warp.sync barrier.sync '"
+
 # exported variables
+ptx variables 2>variables.log
 check "variables: exported under their names" has variables.ptx '\.visible .*plain' '\.visible .*app_c_hidden'
 check "variables: others are not" lacks variables.ptx '\.visible .*not_exported'
 check "variables: info is gone" lacks variables.ptx __ompgpu_varinfo __ompgpu_info
 nm -D variables.so >variables.nm
+check "variables: no more alignment than the driver gives" has variables.ptx '\.align 256 .*page'
+check "variables: which is said" has variables.log "'page' is aligned to 256 bytes on the GPU, not to 1024"
 check "variables: in the emulated image" has variables.nm ' plain$' ' app_c_hidden$' ' __ompgpu_emu_ops$' ' __ompgpu_emu_self_at$'
 
 # how threads run on the emulated device: all in one call, as coroutines, at -O0 on fibers
