@@ -300,7 +300,7 @@ asan:
 tsan_units = $(filter $(O)/tests/unit/rt_%,$(unit_bin))
 tsan_programs := $(addprefix tests/run/,threads_host.c depend_threads.c deferred.c nowait.c nowait_argument.c tasks.c \
                    map_threads.t refcount.c teams_in_parallel.c interop.c update_pieces.c spread.c \
-                   reverse.c many.c)
+                   reverse.c many.c queues.t)
 tsan:
 	@sh .ci/setup.sh asan
 	$(again) SANITIZE=thread tests

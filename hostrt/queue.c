@@ -2,15 +2,31 @@
 #include "hostrt/queue.h"
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 
 int ompgpu_quiet_thread(pthread_t *thread, void *(*run)(void *), void *argument)
 {
     sigset_t all, before;
+    int slack = prctl(PR_GET_TIMERSLACK); /* it gets ours */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    prctl(PR_SET_TIMERSLACK, 1000);
     int bad = pthread_create(thread, NULL, run, argument);
+    prctl(PR_SET_TIMERSLACK, slack);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return bad;
+}
+
+/* Lock held. */
+static void wait_for_work(struct ompgpu_work_queue *q)
+{
+    if (q->linger) {
+        pthread_mutex_unlock(q->lock);
+        q->linger(q);
+        pthread_mutex_lock(q->lock);
+    }
+    while (!q->first && !q->stop)
+        pthread_cond_wait(&q->filled, q->lock);
 }
 
 static void *run(void *argument)
@@ -20,12 +36,13 @@ static void *run(void *argument)
     while (q->first || !q->stop) {
         struct ompgpu_work *w = q->first;
         if (!w) {
-            pthread_cond_wait(&q->filled, q->lock);
+            wait_for_work(q);
             continue;
         }
         if (!(q->first = w->next))
             q->last = &q->first;
         q->turn(q, w);
+        __atomic_sub_fetch(&q->undone, 1, __ATOMIC_RELEASE);
         free(w);
     }
     pthread_mutex_unlock(q->lock);
@@ -59,9 +76,10 @@ int ompgpu_work_add(void *queue, struct ompgpu_work work)
     *w = work;
     pthread_mutex_lock(q->lock);
     if (w->kind == OMPGPU_WORK_RECORD)
-        w->number = ++w->event->times;
+        w->number = __atomic_add_fetch(&w->event->times, 1, __ATOMIC_ACQ_REL);
     else if (w->kind == OMPGPU_WORK_WAIT)
-        w->number = w->event->times;
+        w->number = __atomic_load_n(&w->event->times, __ATOMIC_ACQUIRE);
+    __atomic_add_fetch(&q->undone, 1, __ATOMIC_RELAXED);
     *q->last = w;
     q->last = &w->next;
     pthread_cond_signal(&q->filled);

@@ -1,5 +1,6 @@
 /* queue.h - queues of work, each with an OS thread that does it in order: for plugins whose devices
- * have no queues of their own (emu/queue.c, mpi/queue.c).
+ * have no queues of their own (emu/queue.c, mpi/queue.c), or none for all that is put into one
+ * (cuda/queue.c).
  *
  * A plugin's queue and event begin with the structs below; most functions of struct ompgpu_plugin
  * are then those of this file.  What is put into a queue is only noted; the plugin's `turn` does
@@ -10,12 +11,12 @@
 #include <pthread.h>
 #include "hostrt/plugin.h"
 
-/* A thread of ours, with all signals blocked: they are the program's.  Nonzero: it cannot be
- * started. */
+/* A thread of ours, with all signals blocked: they are the program's.  It sleeps as long as it
+ * says, and not some 50 microseconds longer.  Nonzero: it cannot be started. */
 int ompgpu_quiet_thread(pthread_t *, void *(*run)(void *), void *argument);
 
 struct ompgpu_recorded { /* first of an event */
-    unsigned long times; /* how often it was put into a queue */
+    unsigned long times; /* how often it was put into a queue; atomic */
 };
 struct ompgpu_work {
     struct ompgpu_work *next;
@@ -45,17 +46,26 @@ struct ompgpu_work_queue { /* first of a queue */
     void *(*alloc)(size_t);
     /* Lock held, but while it does it.  RECORD and WAIT are done after a failure, too. */
     void (*turn)(struct ompgpu_work_queue *, const struct ompgpu_work *);
+    /* No lock held: waits for work a little, before the thread sleeps until there is some.  May be
+     * NULL. */
+    void (*linger)(const struct ompgpu_work_queue *);
     pthread_t thread;
     pthread_cond_t filled;
     struct ompgpu_work *first, **last;
+    unsigned undone; /* atomic: works that were added and are not done */
     bool stop;
 };
-/* lock, alloc and turn are set.  start: of a thread that runs the function; nonzero: it cannot be
- * started, and the queue is as if it had never begun. */
+/* lock, alloc, turn and linger are set.  start: of a thread that runs the function; nonzero: it
+ * cannot be started, and the queue is as if it had never begun. */
 int ompgpu_work_begin(struct ompgpu_work_queue *,
                       int (*start)(pthread_t *, void *(*)(void *), void *));
 void ompgpu_work_end(struct ompgpu_work_queue *); /* does what is in it first */
 int ompgpu_work_add(void *queue, struct ompgpu_work);
+/* Where not, all that was added has been done. */
+static inline bool ompgpu_work_any(const struct ompgpu_work_queue *q)
+{
+    return __atomic_load_n(&q->undone, __ATOMIC_ACQUIRE);
+}
 
 /* As in struct ompgpu_plugin. */
 int ompgpu_work_to_device(int ordinal, void *queue, void *dst, const void *src, size_t size);

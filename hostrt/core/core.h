@@ -132,11 +132,13 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     long shared_memory; /* LIBOMPTARGET_SHARED_MEMORY_SIZE: bytes */
     long pool;          /* OMPGPU_POOL: bytes */
     long wait;          /* OMPGPU_WAIT */
+    long copy_threads;  /* OMPGPU_COPY_THREADS */
     long on_failure;    /* OMPGPU_ON_FAILURE: enum ompgpu_action */
     long checks;        /* OMPGPU_CHECK: bit per enum ompgpu_check, or OMPGPU_CHECK_UNSAID */
     long on_error;      /* OMPGPU_ON_ERROR */
     long display;       /* OMP_DISPLAY_ENV */
 };
+enum { OMPGPU_MOST_COPY_THREADS = 64 };
 enum { OMPGPU_WAIT_AUTO, OMPGPU_WAIT_SPIN, OMPGPU_WAIT_BLOCK };
 enum { OMPGPU_DISPLAY_TRUE = 1, OMPGPU_DISPLAY_VERBOSE };
 struct ompgpu_icvs { /* of one device; 0: not set */

@@ -29,7 +29,9 @@
 #include "hostrt/core/core.h"
 #include "hostrt/queue.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  /* guards all below; never with a call */
+/* Guards all below; never with a call.  Held for moments, by host threads and who ends what they
+ * have begun: it is not worth going to sleep for. */
+static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the list of those under way */
 static unsigned sleepers; /* that wait for it: to tell nobody costs no call of the system */
 static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER; /* the watcher */

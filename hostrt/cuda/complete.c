@@ -19,11 +19,10 @@
  * Where nothing ends for a while it sleeps in between, and where there is no notice until there is
  * one.  After a failure nothing is called any more; who waits for an event is told of it.
  *
- * Not with the PTX machine, which does work while somebody waits for it. */
-#include <sys/prctl.h>
+ * With the PTX machine, which does work while somebody waits for it, there are only notices without
+ * an event. */
 #include <time.h>
 #include "hostrt/cuda/cuda.h"
-#include "hostrt/queue.h"
 
 struct notice {
     struct notice *next;
@@ -175,7 +174,6 @@ static void *complete(void *argument)
     struct completer *c = argument;
     struct cuda_asking asking = { 0 };
     CUresult err = ompgpu_cuda.cuCtxSetCurrent(ompgpu_cuda_context((int)(c - completers)));
-    prctl(PR_SET_TIMERSLACK, 1000); /* nanoseconds */
     pthread_mutex_lock(&c->lock);
     if (err)
         note_failure(c, err, "cuCtxSetCurrent");

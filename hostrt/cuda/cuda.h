@@ -3,16 +3,19 @@
  *   cuda/driver.h   the CUDA driver's interface, declared by hand
  *   cuda/calls.def  the driver's functions that are used, looked up when the plugin starts
  *   cuda/plugin.c   the plugin's vtable: devices, streams, modules, copies, launches, errors
+ *   cuda/wait.c     how threads wait
  *   cuda/queue.c    queues and events
+ *   cuda/turn.c     what is in a queue, in its turn
  *   cuda/complete.c the completer, which calls functions of the host when events have come
  *   cuda/memory.c   device memory, and a pool of blocks that were freed
- *   cuda/results.c  small copies to the host
+ *   cuda/small.c    small copies
+ *   cuda/stage.c    large copies of pageable memory, by several threads
  *
  * In: calls of the core (hostrt/plugin.h) from any host thread.  Out: calls of the driver.
  *
- * Locks: cuda_memory.lock, cuda_device.stack_lock, threads_lock (plugin.c) and those of complete.c
- * are never held together; under the first three only the driver and error.c are called, under the
- * others nothing. */
+ * Locks: cuda_memory.lock, cuda_device.stack_lock, threads_lock (plugin.c) and those of complete.c,
+ * stage.c and queue.c are never held together; under the first three only the driver and error.c
+ * are called, under the others nothing. */
 #ifndef OMPGPU_CUDA_H
 #define OMPGPU_CUDA_H
 #include <pthread.h>
@@ -20,6 +23,7 @@
 #include <stdio.h>
 #include "hostrt/cuda/driver.h"
 #include "hostrt/core/core.h"
+#include "hostrt/queue.h"
 #pragma GCC visibility push(hidden)
 
 enum { CUDA_MAX_DEVICES = 32, CUDA_BUCKET_BITS = 10, CUDA_BUCKETS = 1 << CUDA_BUCKET_BITS };
@@ -30,6 +34,26 @@ struct cuda_calls { /* set once, before the first device is opened */
 #undef CUDA_CALL
 };
 extern struct cuda_calls ompgpu_cuda;
+
+/* ------------------------------------------------------------------ waiting (cuda/wait.c) */
+/* OMPGPU_WAIT=auto: between two questions whether something has ended.  First there is no pause,
+ * then the processor is others' who want it; false: it has been asked long enough, and the thread
+ * should sleep. */
+struct cuda_asking {
+    bool begun;
+    bool crowded; /* others want the processors */
+    double since; /* ompgpu_clock() */
+};
+bool ompgpu_cuda_asks(struct cuda_asking *);
+/* The same for a thread of the plugin's own, which should take little of the driver and of the
+ * processors: it pauses here, or is to sleep for so many milliseconds; 0: no more. */
+double ompgpu_cuda_rest(struct cuda_asking *);
+static inline bool ompgpu_cuda_may_ask(void) { return ompgpu_settings.wait == OMPGPU_WAIT_AUTO; }
+/* Until all that the stream has is done.  sleep: an event for that, which the caller keeps; *NULL:
+ * there is none yet.  *call: what has failed. */
+CUresult ompgpu_cuda_await_stream(CUstream, CUevent *sleep, const char **call);
+/* The same for a thread of the plugin's own. */
+CUresult ompgpu_cuda_await_quietly(CUstream, const char **call);
 
 /* ------------------------------------------------------------------ memory (cuda/memory.c) */
 struct cuda_block {
@@ -77,14 +101,34 @@ CUresult ompgpu_cuda_memory_alloc(struct cuda_memory *, struct cuda_cache *, siz
                                   CUdeviceptr *);
 CUresult ompgpu_cuda_memory_free(struct cuda_memory *, struct cuda_cache *, CUdeviceptr);
 
-/* ------------------------------------------------------------------ results (cuda/results.c) */
-/* What small copies have put into pinned memory: of one host thread and device, NULL: none yet. */
-struct cuda_results;
-/* A copy that is there when the stream has been waited for, and then: */
-CUresult ompgpu_cuda_fetch(struct cuda_results **, CUstream, void *dst, CUdeviceptr src,
-                           size_t size);
-void ompgpu_cuda_results_end(struct cuda_results *, bool good);
-void ompgpu_cuda_results_free(struct cuda_results *, bool driver_alive);
+/* ------------------------------------------------------------------ small copies (cuda/small.c) */
+/* Pinned memory that they go through: of one stream, NULL: none yet. */
+struct cuda_small;
+/* Of so many bytes; NULL: there is no memory for it, or it is not wanted. */
+struct cuda_small *ompgpu_cuda_small_get(struct cuda_small **, size_t room);
+bool ompgpu_cuda_small_fits(const struct cuda_small *, size_t size);
+/* What fits; a copy to the host is there when the stream has been waited for, and then: */
+CUresult ompgpu_cuda_small_to(struct cuda_small *, CUstream, CUdeviceptr dst, const void *src,
+                              size_t size);
+CUresult ompgpu_cuda_small_from(struct cuda_small *, CUstream, void *dst, CUdeviceptr src,
+                                size_t size);
+void ompgpu_cuda_small_end(struct cuda_small *, bool good);
+void ompgpu_cuda_small_free(struct cuda_small *, bool driver_alive);
+/* A copy to the host of any size, by a host thread: so where it is small. */
+CUresult ompgpu_cuda_fetch(struct cuda_small **, CUstream, void *dst, CUdeviceptr src, size_t size);
+
+/* ------------------------------------------------------------------ large copies (cuda/stage.c) */
+unsigned ompgpu_cuda_copy_threads(void);        /* that take part in one at most */
+bool ompgpu_cuda_is_pageable(const void *host); /* else the driver copies it in its turn */
+/* Of pageable memory, and large enough for several threads. */
+bool ompgpu_cuda_is_staged(const void *host, size_t size);
+/* `in`: to the device.  The stream has nothing to do, and what it gets later comes after the copy;
+ * the host's memory has been read, or written.  1: it has failed, with a message; -1: there is no
+ * memory to do it so. */
+int ompgpu_cuda_stage(int ordinal, CUstream, bool in, void *device, void *host, size_t size);
+void ompgpu_cuda_stage_close(int ordinal, bool driver_alive);
+void ompgpu_cuda_helpers_end(void); /* no device is open */
+void ompgpu_cuda_stage_fork(enum ompgpu_fork when);
 
 /* ------------------------------------------------------------------ devices (plugin.c) */
 struct cuda_device {
@@ -104,18 +148,6 @@ struct cuda_device {
 CUcontext ompgpu_cuda_context(int ordinal);
 /* Makes the device current for this host thread. */
 int ompgpu_cuda_use(int ordinal);
-/* OMPGPU_WAIT=auto: between two questions whether something has ended.  First there is no pause,
- * then the processor is others' who want it; false: it has been asked long enough, and the thread
- * should sleep. */
-struct cuda_asking {
-    bool begun;
-    double since; /* ompgpu_clock() */
-};
-bool ompgpu_cuda_asks(struct cuda_asking *);
-/* The same for a thread of the plugin's own, which should take little of the driver and of the
- * processors: it pauses here, or is to sleep for so many milliseconds; 0: no more. */
-double ompgpu_cuda_rest(struct cuda_asking *);
-static inline bool ompgpu_cuda_may_ask(void) { return ompgpu_settings.wait == OMPGPU_WAIT_AUTO; }
 /* The driver prints the text of kernels when somebody waits for a stream, but not when somebody
  * asks whether it has ended; and past the program's own stdio. */
 static inline bool ompgpu_cuda_prints(const struct ompgpu_function *f)
@@ -136,6 +168,9 @@ int ompgpu_cuda_check(int ordinal, CUresult, const char *call, const char *more,
 
 /* ------------------------------------------------------------------ notices (cuda/complete.c) */
 struct cuda_event {
+    struct ompgpu_recorded recorded;
+    unsigned long put; /* how often that was put into a stream; atomic */
+    bool failed;       /* what is before it; atomic */
     CUevent handle;
     unsigned
         noticed; /* notices that wait for it; guarded by the completer's lock, as what follows */
@@ -158,6 +193,25 @@ void ompgpu_cuda_completer_end(int ordinal); /* the device is closed */
 void ompgpu_cuda_completer_fork(enum ompgpu_fork when);
 
 /* ------------------------------------------------------------------ queues (cuda/queue.c) */
+/* The host thread that uses it and its own thread use it in turns: the latter while its list is not
+ * empty. */
+struct cuda_queue {
+    struct ompgpu_work_queue work;
+    int ordinal; /* immutable, as the stream */
+    CUstream stream;
+    bool threaded;  /* there is a thread, since pageable memory was to be copied */
+    bool busy;      /* work may be under way in the stream … */
+    bool prints;    /* … a kernel that prints, of which the driver has not been made to … */
+    bool returning; /* … copies to the host that nobody may see yet */
+    struct cuda_small *small;
+    struct cuda_notices notices;
+};
+/* turn.c: one work of it, but for notices.  Nonzero, with a message: it has failed. */
+int ompgpu_cuda_turn(struct cuda_queue *, const struct ompgpu_work *);
+/* The queue is idle, and a copy from pageable memory can be made without a wait. */
+bool ompgpu_cuda_reads_now(struct cuda_queue *, const struct ompgpu_work *);
+void ompgpu_cuda_queues_end(int ordinal); /* the device is closed */
+void ompgpu_cuda_queue_fork(enum ompgpu_fork when);
 /* As in struct ompgpu_plugin. */
 __typeof__(*ompgpu_cuda_plugin.foreign) ompgpu_cuda_foreign;
 __typeof__(*ompgpu_cuda_plugin.queue_create) ompgpu_cuda_queue_create;

@@ -9,7 +9,6 @@
  * After an error that destroys the context (a kernel that faulted), the driver refuses everything;
  * so do we, with the first error. */
 #include <dlfcn.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ struct cuda_thread { /* of one host thread at a time */
     CUstream stream[CUDA_MAX_DEVICES];
     CUevent sleep[CUDA_MAX_DEVICES]; /* for what takes long (OMPGPU_WAIT=auto); NULL: none yet */
     struct cuda_cache *cache[CUDA_MAX_DEVICES]; /* NULL: none yet */
-    struct cuda_results *results[CUDA_MAX_DEVICES];
+    struct cuda_small *results[CUDA_MAX_DEVICES];
     char apart_too[OMPGPU_APART];
 };
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -370,7 +369,7 @@ static void cuda_close(int ordinal)
             ompgpu_cuda.cuStreamDestroy(t->stream[ordinal]);
         if (alive && t->sleep[ordinal])
             ompgpu_cuda.cuEventDestroy(t->sleep[ordinal]);
-        ompgpu_cuda_results_free(t->results[ordinal], alive);
+        ompgpu_cuda_small_free(t->results[ordinal], alive);
         t->stream[ordinal] = NULL, t->sleep[ordinal] = NULL, t->cache[ordinal] = NULL;
         t->results[ordinal] = NULL;
         t->current = -1;
@@ -379,6 +378,10 @@ static void cuda_close(int ordinal)
     if (!opened)
         free_threads();
     pthread_mutex_unlock(&threads_lock);
+    ompgpu_cuda_queues_end(ordinal);
+    ompgpu_cuda_stage_close(ordinal, alive);
+    if (!opened)
+        ompgpu_cuda_helpers_end();
     ompgpu_cuda_memory_fini(&d->memory, alive);
     if (alive)
         ompgpu_cuda.cuDevicePrimaryCtxRelease(d->handle);
@@ -489,6 +492,41 @@ static int cuda_variable(int ordinal, void *module, const char *name, void **add
     return 0;
 }
 
+/* ------------------------------------------------------------------ waiting */
+static __attribute__((noinline)) int say_wait_failed(int ordinal, CUresult err, const char *call)
+{
+    return ompgpu_cuda_check(ordinal, err, call, "%s",
+                             self->recursive ? "; if recursion needs more stack than there is: set "
+                                               "OMPGPU_STACK_SIZE to more bytes a thread"
+                                             : "");
+}
+
+/* With `spin` and `block` the driver waits as the context says (choose_wait). */
+static inline int wait_for_stream(int ordinal, CUstream stream)
+{
+    const char *call;
+    CUresult err = ompgpu_cuda_await_stream(stream, &self->sleep[ordinal], &call);
+    return __builtin_expect(err != CUDA_SUCCESS, 0) && say_wait_failed(ordinal, err, call);
+}
+
+static __attribute__((noinline)) int print_text(int ordinal, CUstream stream)
+{
+    self->prints &= ~(1u << ordinal);
+    CUresult err = ompgpu_cuda.cuStreamSynchronize(stream);
+    return err && say_wait_failed(ordinal, err, "cuStreamSynchronize");
+}
+
+static int cuda_sync(int ordinal)
+{
+    CUstream stream;
+    int bad = enter_device(ordinal, &stream) || wait_for_stream(ordinal, stream) ||
+              (__builtin_expect(self->prints >> ordinal & 1, 0) && print_text(ordinal, stream));
+    struct cuda_small *r = self ? self->results[ordinal] : NULL;
+    if (r)
+        ompgpu_cuda_small_end(r, !bad);
+    return bad;
+}
+
 /* ------------------------------------------------------------------ memory */
 /* What this host thread keeps; NULL: nothing. */
 static struct cuda_cache *cache_of(int ordinal)
@@ -539,6 +577,17 @@ static int cuda_free_shared(int ordinal, void *address)
     return enter_device(ordinal, &stream) || CUDA_TRY(ordinal, cuMemFreeHost, address);
 }
 
+/* ------------------------------------------------------------------ copies */
+/* By several threads, where that is possible; -1: it is not. */
+static int copy_staged(int ordinal, CUstream stream, bool in, void *device, void *host, size_t size)
+{
+    if (!ompgpu_cuda_is_staged(host, size))
+        return -1;
+    return wait_for_stream(ordinal, stream)
+               ? 1
+               : ompgpu_cuda_stage(ordinal, stream, in, device, host, size);
+}
+
 /* A copy from pageable memory takes its source into a staging buffer before it returns.  It does
  * not from memory that the program has registered with CUDA, and not from large pageable blocks
  * where the device can read those itself. */
@@ -547,20 +596,31 @@ static int cuda_to_device(int ordinal, void *dst, const void *src, size_t size)
     CUstream stream;
     if (!size)
         return 0;
-    return enter_device(ordinal, &stream) ||
-           CUDA_TRY(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst, src, size, stream);
+    if (enter_device(ordinal, &stream))
+        return 1;
+    int staged = copy_staged(ordinal, stream, true, dst, (void *)src, size);
+    return staged >= 0 ? staged
+                       : CUDA_TRY(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst, src, size, stream);
 }
 
+/* Where a failure need not end the program, one call brings all of it or nothing. */
 static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size)
 {
     CUstream stream;
     if (!size)
         return 0;
-    return enter_device(ordinal, &stream) ||
-           ompgpu_cuda_check(
-               ordinal,
-               ompgpu_cuda_fetch(&self->results[ordinal], stream, dst, (CUdeviceptr)src, size),
-               "cuMemcpyDtoHAsync", "%s", "");
+    if (enter_device(ordinal, &stream))
+        return 1;
+    struct cuda_small **r = &self->results[ordinal];
+    int staged =
+        ompgpu_may_recover() ? -1 : copy_staged(ordinal, stream, false, (void *)src, dst, size);
+    if (staged > 0 && *r)
+        ompgpu_cuda_small_end(*r, false);
+    return staged >= 0
+               ? staged
+               : ompgpu_cuda_check(ordinal,
+                                   ompgpu_cuda_fetch(r, stream, dst, (CUdeviceptr)src, size),
+                                   "cuMemcpyDtoHAsync", "%s", "");
 }
 
 static int cuda_device_copy(int ordinal, void *dst, const void *src, size_t size)
@@ -665,104 +725,12 @@ static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, u
                              f->registers);
 }
 
-/* ------------------------------------------------------------------ waiting */
-/* Who sleeps is woken some 50 microseconds late: half a percent of what is slept for, at most. */
-bool ompgpu_cuda_asks(struct cuda_asking *a)
-{
-    const double eagerly = 0.2, most = 10; /* milliseconds */
-    if (!a->begun)
-        a->begun = true, a->since = ompgpu_clock();
-    double asked = ompgpu_clock() - a->since;
-    if (asked < eagerly)
-        __builtin_ia32_pause();
-    else if (asked < most)
-        sched_yield();
-    return asked < most;
-}
-
-double ompgpu_cuda_rest(struct cuda_asking *a)
-{
-    const double pause = 0.003, awake = 1, least = 0.02, most = 1; /* milliseconds */
-    const bool spins = ompgpu_settings.wait == OMPGPU_WAIT_SPIN,
-               sleeps = ompgpu_settings.wait == OMPGPU_WAIT_BLOCK;
-    double now = ompgpu_clock();
-    if (!a->begun)
-        a->begun = true, a->since = now;
-    double asked = now - a->since, part = asked / 32;
-    if (!spins && (sleeps || asked >= awake))
-        return part < least ? least : part < most ? part : most;
-    while (ompgpu_clock() - now < pause)
-        __builtin_ia32_pause();
-    if (!spins)
-        sched_yield();
-    return 0;
-}
-
-/* By an event, whatever the context's way to wait is, which may be the program's choice.  Where
- * that fails, the driver waits in its own way. */
-static void sleep_until_done(int ordinal, CUstream stream)
-{
-    const unsigned flags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
-    CUevent *e = &self->sleep[ordinal];
-    if (!*e && ompgpu_cuda.cuEventCreate(e, flags))
-        *e = NULL;
-    if (*e && !ompgpu_cuda.cuEventRecord(*e, stream))
-        ompgpu_cuda.cuEventSynchronize(*e);
-}
-
-static int check_synchronize(int ordinal, CUresult err)
-{
-    return __builtin_expect(err != CUDA_SUCCESS, 0) &&
-           ompgpu_cuda_check(ordinal, err, "cuStreamSynchronize", "%s",
-                             self->recursive ? "; if recursion needs more stack than there is: set "
-                                               "OMPGPU_STACK_SIZE to more bytes a thread"
-                                             : "");
-}
-
-static __attribute__((noinline)) int wait_long(int ordinal, CUstream stream, CUresult asked)
-{
-    struct cuda_asking asking = { 0 };
-    while (asked == CUDA_ERROR_NOT_READY && ompgpu_cuda_asks(&asking))
-        asked = ompgpu_cuda.cuStreamQuery(stream);
-    if (asked == CUDA_SUCCESS)
-        return 0;
-    if (asked == CUDA_ERROR_NOT_READY)
-        sleep_until_done(ordinal, stream);
-    CUresult err = ompgpu_cuda.cuStreamSynchronize(stream);
-    if (!err && asked != CUDA_ERROR_NOT_READY)
-        return ompgpu_cuda_check(ordinal, asked, "cuStreamQuery", "%s", "");
-    return check_synchronize(ordinal, err);
-}
-
-/* With `spin` and `block` the driver waits as the context says (choose_wait). */
-static int wait_for_stream(int ordinal, CUstream stream)
-{
-    if (!ompgpu_cuda_may_ask())
-        return check_synchronize(ordinal, ompgpu_cuda.cuStreamSynchronize(stream));
-    CUresult asked = ompgpu_cuda.cuStreamQuery(stream);
-    return __builtin_expect(asked != CUDA_SUCCESS, 0) && wait_long(ordinal, stream, asked);
-}
-
-static __attribute__((noinline)) int print_text(int ordinal, CUstream stream)
-{
-    self->prints &= ~(1u << ordinal);
-    return check_synchronize(ordinal, ompgpu_cuda.cuStreamSynchronize(stream));
-}
-
-static int cuda_sync(int ordinal)
-{
-    CUstream stream;
-    int bad = enter_device(ordinal, &stream) || wait_for_stream(ordinal, stream) ||
-              (__builtin_expect(self->prints >> ordinal & 1, 0) && print_text(ordinal, stream));
-    struct cuda_results *r = self ? self->results[ordinal] : NULL;
-    if (r)
-        ompgpu_cuda_results_end(r, !bad);
-    return bad;
-}
-
+/* ------------------------------------------------------------------ fork */
 static void cuda_fork(enum ompgpu_fork when)
 {
     ompgpu_cuda_completer_fork(when);
+    ompgpu_cuda_stage_fork(when);
+    ompgpu_cuda_queue_fork(when);
     if (when == OMPGPU_FORK_BEFORE) {
         pthread_mutex_lock(&threads_lock);
         return;

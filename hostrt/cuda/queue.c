@@ -1,40 +1,224 @@
 /* queue.c - queues and events: streams of CUDA that belong to no host thread.
  *
- * The driver reads pageable memory when a copy is asked for, and waits for one to pageable memory:
- * neither is what a queue is for.  So a queue has two blocks of pinned memory, through which copies
- * go in pieces, and functions of the host move the bytes between them and the program's memory.
- * All of that is work of streams.  What needs more than one piece uses both blocks in turn, the
- * second one in a stream of its own: while a piece is on its way, the host moves the next one.
+ * The driver waits for a copy to pageable memory, and reads pageable memory when a copy is asked
+ * for: neither is what a queue is for.  So a queue that gets one has a thread and a list of work,
+ * and while there is something in the list, all that is put into the queue goes there.  Otherwise
+ * work goes straight into the stream, and a few bytes of pageable memory are read at once: what
+ * may have changed them on the host has been done.
  *
- *      stream   … begun   piece 0   piece 2   …            wait for ended   …
- *      second     wait for begun   piece 1   piece 3   …   ended */
+ *      host thread    kernel  kernel  copy-in ┐                               kernel
+ *      list                                   └ copy-in  kernel  event ┐
+ *      stream         kernel  kernel                                   └ copy-in  kernel  event …
+ *
+ * An event counts how often it was asked to be recorded and how often that was put into a stream.
+ * Who waits for it waits for the second to be what the first was, and then lets its stream wait, or
+ * asks the driver.  After a failure of a thread nothing is done any more by those of its device;
+ * the events that it records say so. */
+#include <stdio.h>
 #include <string.h>
 #include "hostrt/cuda/cuda.h"
 
-enum { PIECE = 2 << 20 }; /* bytes of a block */
-/* The host's part of a copy; after a failure of the device it does not happen. */
-struct move {
-    struct move *next; /* of the queue */
-    _Atomic bool busy;
-    void *dst;
-    const void *src;
-    size_t size;
-};
-struct queue {
-    _Atomic(struct move *) moves;
-    CUstream stream;
-    bool prints;     /* a kernel since the last notice does */
-    char *blocks;    /* both, pinned; NULL: nothing was copied yet */
-    CUstream second; /* NULL: nothing was copied in more than one piece yet, as with the events */
-    CUevent begun, ended;
-    struct cuda_notices notices;
-};
+enum { NOTIFY = OMPGPU_WORK_OTHER }; /* call(argument) when the event has come */
+
+/* Guards lists, events and what follows.  Under it only error.c is called. */
+static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+static pthread_cond_t moved = PTHREAD_COND_INITIALIZER; /* an event was put, or something failed */
+static struct failure {
+    bool failed; /* atomic */
+    char message[1024];
+} failures[CUDA_MAX_DEVICES];
+
+/* ------------------------------------------------------------------ a queue's thread
+ * Lock held, but while it does something. */
+static void note_failure(int ordinal, const char *message)
+{
+    struct failure *f = &failures[ordinal];
+    if (!f->failed)
+        snprintf(f->message, sizeof f->message, "%s", message);
+    __atomic_store_n(&f->failed, true, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&moved);
+}
+
+/* Until the event is where the stream can wait for it. */
+static int await_put(const struct cuda_queue *q, const struct ompgpu_work *w)
+{
+    const struct cuda_event *e = (const struct cuda_event *)w->event;
+    while (e->put < w->number && !failures[q->ordinal].failed)
+        pthread_cond_wait(&moved, &lock);
+    if (e->failed)
+        note_failure(q->ordinal, "an earlier construct with nowait has failed on another device");
+    return failures[q->ordinal].failed;
+}
+
+static void put_event(const struct cuda_queue *q, const struct ompgpu_work *w)
+{
+    struct cuda_event *e = (struct cuda_event *)w->event;
+    __atomic_store_n(&e->failed, failures[q->ordinal].failed, __ATOMIC_RELAXED);
+    __atomic_store_n(&e->put, w->number, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&moved);
+}
+
+static int give_notice(struct cuda_queue *q, const struct ompgpu_work *w)
+{
+    const bool prints = q->prints && w->event;
+    q->prints &= !w->event;
+    return ompgpu_cuda_notify(q->ordinal, &q->notices, (struct cuda_event *)w->event, prints,
+                              w->call, w->argument);
+}
+
+/* Where nothing is under way in the stream, the event has come. */
+static int notify(struct cuda_queue *q, const struct ompgpu_work *w)
+{
+    if (ompgpu_settings.device_kind == OMPGPU_KIND_PTX)
+        return ompgpu_cuda_use(q->ordinal) ||
+               CUDA_TRY(q->ordinal, cuLaunchHostFunc, q->stream, w->call, w->argument);
+    if (q->busy)
+        return give_notice(q, w);
+    w->call(w->argument);
+    return 0;
+}
+
+static void take_turn(struct ompgpu_work_queue *work, const struct ompgpu_work *w)
+{
+    struct cuda_queue *q = (struct cuda_queue *)work;
+    bool skip = w->kind == OMPGPU_WORK_WAIT ? await_put(q, w) : failures[q->ordinal].failed;
+    if (!skip) {
+        pthread_mutex_unlock(&lock);
+        int bad = (int)w->kind == NOTIFY ? notify(q, w) : ompgpu_cuda_turn(q, w);
+        pthread_mutex_lock(&lock);
+        if (bad)
+            note_failure(q->ordinal, ompgpu_plugin_message());
+    }
+    if (w->kind == OMPGPU_WORK_RECORD)
+        put_event(q, w);
+}
+
+/* To be woken takes longer than most of what comes.  But the processors are others', too. */
+static void linger(const struct ompgpu_work_queue *work)
+{
+    static unsigned lingering; /* atomic: threads that do */
+    const double most = 0.2;   /* milliseconds */
+    struct cuda_asking asking = { 0 };
+    double sleep = 0;
+    if (__atomic_fetch_add(&lingering, 1, __ATOMIC_RELAXED) < ompgpu_cuda_copy_threads() / 2)
+        while (!ompgpu_work_any(work) && sleep <= 0 &&
+               (!asking.begun || ompgpu_clock() - asking.since < most))
+            sleep = ompgpu_cuda_rest(&asking);
+    __atomic_fetch_sub(&lingering, 1, __ATOMIC_RELAXED);
+}
+
+static int start_thread(struct cuda_queue *q)
+{
+    if (q->threaded)
+        return 0;
+    q->work.lock = &lock, q->work.alloc = ompgpu_xalloc, q->work.turn = take_turn;
+    q->work.linger = linger;
+    q->threaded = !ompgpu_work_begin(&q->work, ompgpu_quiet_thread);
+    if (!q->threaded)
+        ompgpu_plugin_error("no thread can be started for a queue");
+    return !q->threaded;
+}
+
+/* ------------------------------------------------------------------ what is put into a queue */
+static bool has_failed(int ordinal)
+{
+    return __atomic_load_n(&failures[ordinal].failed, __ATOMIC_ACQUIRE);
+}
+
+/* The list is empty, and all that its thread had to do is done.  Only the caller adds to it. */
+static bool is_idle(const struct cuda_queue *q)
+{
+    return !q->threaded || (!ompgpu_work_any(&q->work) && !q->returning && !has_failed(q->ordinal));
+}
+
+static int add_to_list(struct cuda_queue *q, struct ompgpu_work w)
+{
+    return start_thread(q) || ompgpu_work_add(q, w);
+}
+
+/* Into the stream, or after what has not come there yet. */
+static int add(struct cuda_queue *q, struct ompgpu_work w)
+{
+    return is_idle(q) ? ompgpu_cuda_turn(q, &w) : add_to_list(q, w);
+}
+
+static int add_copy(struct cuda_queue *q, struct ompgpu_work w, const void *host)
+{
+    if (!w.size)
+        return 0;
+    if (ompgpu_cuda_use(q->ordinal))
+        return 1;
+    bool now = !ompgpu_cuda_is_pageable(host) || (is_idle(q) && ompgpu_cuda_reads_now(q, &w));
+    return now ? add(q, w) : add_to_list(q, w);
+}
+
+int ompgpu_cuda_queue_to_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
+{
+    const struct ompgpu_work w = {
+        .kind = OMPGPU_WORK_TO_DEVICE, .dst = dst, .src = src, .size = size
+    };
+    (void)ordinal;
+    return add_copy(queue, w, src);
+}
+
+int ompgpu_cuda_queue_from_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
+{
+    const struct ompgpu_work w = {
+        .kind = OMPGPU_WORK_FROM_DEVICE, .dst = dst, .src = src, .size = size
+    };
+    (void)ordinal;
+    return add_copy(queue, w, dst);
+}
+
+int ompgpu_cuda_queue_copy(int ordinal, void *queue, void *dst, const void *src, size_t size)
+{
+    (void)ordinal;
+    return add(queue, (struct ompgpu_work){
+                          .kind = OMPGPU_WORK_COPY, .dst = dst, .src = src, .size = size });
+}
+
+int ompgpu_cuda_queue_launch(int ordinal, void *queue, struct ompgpu_function *f, unsigned teams,
+                             unsigned threads, void **params)
+{
+    (void)ordinal;
+    return add(queue, (struct ompgpu_work){ .kind = OMPGPU_WORK_LAUNCH,
+                                            .f = f,
+                                            .teams = teams,
+                                            .threads = threads,
+                                            .params = params });
+}
+
+/* The thread calls it where there is one: the driver takes long. */
+int ompgpu_cuda_queue_call(int ordinal, void *queue, void (*function)(void *), void *argument)
+{
+    struct cuda_queue *q = queue;
+    const struct ompgpu_work w = { .kind = OMPGPU_WORK_CALL,
+                                   .call = function,
+                                   .argument = argument };
+    (void)ordinal;
+    return q->threaded ? add_to_list(q, w) : ompgpu_cuda_turn(q, &w);
+}
+
+int ompgpu_cuda_queue_notify(int ordinal, void *queue, void *event, void (*function)(void *),
+                             void *argument)
+{
+    struct cuda_queue *q = queue;
+    const struct ompgpu_work w = {
+        .kind = NOTIFY, .event = event, .call = function, .argument = argument
+    };
+    (void)ordinal;
+    if (event && !is_idle(q))
+        return ompgpu_work_add(q, w);
+    return event && ompgpu_settings.device_kind == OMPGPU_KIND_PTX ? notify(q, &w)
+                                                                   : give_notice(q, &w);
+}
 
 int ompgpu_cuda_queue_create(int ordinal, void **queue)
 {
-    struct queue *q = ompgpu_xalloc(sizeof *q);
+    struct cuda_queue *q = ompgpu_xalloc(sizeof *q);
     if (!q)
         return 1;
+    q->ordinal = ordinal;
     if (ompgpu_cuda_use(ordinal) || CUDA_TRY(ordinal, cuStreamCreate, &q->stream, 0)) {
         ompgpu_xfree(q);
         return 1;
@@ -43,32 +227,18 @@ int ompgpu_cuda_queue_create(int ordinal, void **queue)
     return 0;
 }
 
-static void free_second(struct queue *q)
-{
-    if (q->begun)
-        ompgpu_cuda.cuEventDestroy(q->begun);
-    if (q->ended)
-        ompgpu_cuda.cuEventDestroy(q->ended);
-    if (q->second)
-        ompgpu_cuda.cuStreamDestroy(q->second);
-    q->second = NULL, q->begun = q->ended = NULL;
-}
-
 void ompgpu_cuda_queue_destroy(int ordinal, void *queue)
 {
-    struct queue *q = queue;
+    struct cuda_queue *q = queue;
+    if (q->threaded)
+        ompgpu_work_end(&q->work);
     ompgpu_cuda_notices_end(ordinal, &q->notices);
-    if (!ompgpu_cuda_use(ordinal)) {
+    bool alive = !ompgpu_cuda_use(ordinal);
+    if (alive) {
         ompgpu_cuda.cuStreamSynchronize(q->stream);
         ompgpu_cuda.cuStreamDestroy(q->stream);
-        free_second(q);
-        if (q->blocks)
-            ompgpu_cuda.cuMemFreeHost(q->blocks);
     }
-    for (struct move *m = q->moves, *next; m; m = next) {
-        next = m->next;
-        ompgpu_xfree(m);
-    }
+    ompgpu_cuda_small_free(q->small, alive);
     ompgpu_xfree(q);
 }
 
@@ -82,169 +252,11 @@ int ompgpu_cuda_foreign(int ordinal, void *queue, struct ompgpu_foreign *f)
                                   .vendor_name = "nvidia",
                                   .device = ordinal,
                                   .context = ompgpu_cuda_context(ordinal),
-                                  .stream = queue ? ((struct queue *)queue)->stream : NULL };
+                                  .stream = queue ? ((struct cuda_queue *)queue)->stream : NULL };
     return 0;
 }
 
-/* ------------------------------------------------------------------ copies */
-static int get_blocks(int ordinal, struct queue *q)
-{
-    enum { PORTABLE = 1 };
-    if (q->blocks || !CUDA_TRY(ordinal, cuMemHostAlloc, (void **)&q->blocks, 2 * PIECE, PORTABLE))
-        return 0;
-    q->blocks = NULL;
-    return 1;
-}
-
-static int get_second(int ordinal, struct queue *q)
-{
-    if (q->second || (!CUDA_TRY(ordinal, cuEventCreate, &q->begun, CU_EVENT_DISABLE_TIMING) &&
-                      !CUDA_TRY(ordinal, cuEventCreate, &q->ended, CU_EVENT_DISABLE_TIMING) &&
-                      !CUDA_TRY(ordinal, cuStreamCreate, &q->second, 0)))
-        return 0;
-    free_second(q);
-    return 1;
-}
-
-static void move_bytes(void *argument)
-{
-    struct move *m = argument;
-    memcpy(m->dst, m->src, m->size);
-    atomic_store(&m->busy, false);
-}
-
-/* One that is not busy, or a new one; NULL: there is no memory. */
-static struct move *find_move(struct queue *q)
-{
-    struct move *m = atomic_load(&q->moves);
-    while (m && atomic_exchange(&m->busy, true))
-        m = m->next;
-    if (m || !(m = ompgpu_xalloc(sizeof *m)))
-        return m;
-    atomic_store(&m->busy, true);
-    m->next = atomic_load(&q->moves);
-    while (!atomic_compare_exchange_weak(&q->moves, &m->next, m))
-        ;
-    return m;
-}
-
-static int add_move(int ordinal, struct queue *q, CUstream stream, void *dst, const void *src,
-                    size_t size)
-{
-    struct move *m = find_move(q);
-    if (!m)
-        return 1;
-    m->dst = dst, m->src = src, m->size = size;
-    if (!CUDA_TRY(ordinal, cuLaunchHostFunc, stream, move_bytes, m))
-        return 0;
-    atomic_store(&m->busy, false);
-    return 1;
-}
-
-/* One of dst and src is the device's. */
-static int copy_piece(int ordinal, struct queue *q, CUstream stream, void *block, bool in,
-                      char *dst, const char *src, size_t n)
-{
-    return in ? add_move(ordinal, q, stream, block, src, n) ||
-                    CUDA_TRY(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst, block, n, stream)
-              : CUDA_TRY(ordinal, cuMemcpyDtoHAsync, block, (CUdeviceptr)src, n, stream) ||
-                    add_move(ordinal, q, stream, dst, block, n);
-}
-
-/* What comes later in `stream` comes after `event` of the other. */
-static int put_after(int ordinal, CUstream stream, CUevent event, CUstream other)
-{
-    return CUDA_TRY(ordinal, cuEventRecord, event, other) ||
-           CUDA_TRY(ordinal, cuStreamWaitEvent, stream, event, 0);
-}
-
-static int copy_in_pieces(int ordinal, struct queue *q, bool in, char *dst, const char *src,
-                          size_t size)
-{
-    unsigned which = 0;
-    if (get_second(ordinal, q) || put_after(ordinal, q->second, q->begun, q->stream))
-        return 1;
-    for (size_t at = 0, n; at < size; at += n, which = !which) {
-        n = size - at < PIECE ? size - at : PIECE;
-        if (copy_piece(ordinal, q, which ? q->second : q->stream, q->blocks + which * PIECE, in,
-                       dst + at, src + at, n))
-            return 1;
-    }
-    return put_after(ordinal, q->stream, q->ended, q->second);
-}
-
-static int copy_through_blocks(int ordinal, struct queue *q, bool in, char *dst, const char *src,
-                               size_t size)
-{
-    if (!size)
-        return 0;
-    if (ompgpu_cuda_use(ordinal) || get_blocks(ordinal, q))
-        return 1;
-    return size <= PIECE ? copy_piece(ordinal, q, q->stream, q->blocks, in, dst, src, size)
-                         : copy_in_pieces(ordinal, q, in, dst, src, size);
-}
-
-int ompgpu_cuda_queue_to_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
-{
-    return copy_through_blocks(ordinal, queue, true, dst, src, size);
-}
-
-int ompgpu_cuda_queue_from_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
-{
-    return copy_through_blocks(ordinal, queue, false, dst, src, size);
-}
-
-int ompgpu_cuda_queue_copy(int ordinal, void *queue, void *dst, const void *src, size_t size)
-{
-    const struct queue *q = queue;
-    return ompgpu_cuda_use(ordinal) || CUDA_TRY(ordinal, cuMemcpyDtoDAsync, (CUdeviceptr)dst,
-                                                (CUdeviceptr)src, size, q->stream);
-}
-
-/* ------------------------------------------------------------------ other work */
-int ompgpu_cuda_queue_launch(int ordinal, void *queue, struct ompgpu_function *f, unsigned teams,
-                             unsigned threads, void **params)
-{
-    const struct ompgpu_env *env = params[0];
-    struct queue *q = queue;
-    if (ompgpu_cuda_use(ordinal) || ompgpu_cuda_provide(ordinal, f, env->dynamic_bytes))
-        return 1;
-    q->prints |= ompgpu_cuda_prints(f);
-    return ompgpu_cuda_check(ordinal,
-                             ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1,
-                                                        env->dynamic_bytes, q->stream, params,
-                                                        NULL),
-                             "cuLaunchKernel", ": %u teams of %u threads, %u registers a thread",
-                             teams, threads, f->registers);
-}
-
-int ompgpu_cuda_queue_call(int ordinal, void *queue, void (*function)(void *), void *argument)
-{
-    const struct queue *q = queue;
-    return ompgpu_cuda_use(ordinal) ||
-           CUDA_TRY(ordinal, cuLaunchHostFunc, q->stream, function, argument);
-}
-
-int ompgpu_cuda_queue_notify(int ordinal, void *queue, void *event, void (*function)(void *),
-                             void *argument)
-{
-    struct queue *q = queue;
-    const bool prints = q->prints && event;
-    q->prints &= !event;
-    return ompgpu_settings.device_kind == OMPGPU_KIND_PTX
-               ? ompgpu_cuda_queue_call(ordinal, queue, function, argument)
-               : ompgpu_cuda_notify(ordinal, &q->notices, event, prints, function, argument);
-}
-
 /* ------------------------------------------------------------------ events */
-int ompgpu_cuda_queue_wait(int ordinal, void *queue, void *event)
-{
-    const struct queue *q = queue;
-    const struct cuda_event *e = event;
-    return ompgpu_cuda_use(ordinal) ||
-           CUDA_TRY(ordinal, cuStreamWaitEvent, q->stream, e->handle, 0);
-}
-
 int ompgpu_cuda_event_create(int ordinal, void **event)
 {
     const unsigned flags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
@@ -265,11 +277,31 @@ void ompgpu_cuda_event_destroy(int ordinal, void *event)
     ompgpu_xfree(e);
 }
 
+/* Without the lock: whoever sees that it was asked for sees it put. */
 int ompgpu_cuda_event_record(int ordinal, void *event, void *queue)
 {
-    const struct cuda_event *e = event;
-    const struct queue *q = queue;
-    return ompgpu_cuda_use(ordinal) || CUDA_TRY(ordinal, cuEventRecord, e->handle, q->stream);
+    struct cuda_event *e = event;
+    const struct ompgpu_work w = { .kind = OMPGPU_WORK_RECORD, .event = &e->recorded };
+    (void)ordinal;
+    if (!is_idle(queue))
+        return ompgpu_work_add(queue, w);
+    if (ompgpu_cuda_turn(queue, &w))
+        return 1;
+    unsigned long number = e->recorded.times + 1;
+    __atomic_store_n(&e->put, number, __ATOMIC_RELEASE);
+    __atomic_store_n(&e->recorded.times, number, __ATOMIC_RELEASE);
+    return 0;
+}
+
+int ompgpu_cuda_queue_wait(int ordinal, void *queue, void *event)
+{
+    struct cuda_event *e = event;
+    const struct ompgpu_work w = { .kind = OMPGPU_WORK_WAIT, .event = &e->recorded };
+    unsigned long number = __atomic_load_n(&e->recorded.times, __ATOMIC_ACQUIRE);
+    (void)ordinal;
+    bool there = __atomic_load_n(&e->put, __ATOMIC_ACQUIRE) >= number &&
+                 !__atomic_load_n(&e->failed, __ATOMIC_RELAXED);
+    return there ? add(queue, w) : add_to_list(queue, w);
 }
 
 static int ask_for_event(int ordinal, const struct cuda_event *e)
@@ -287,10 +319,41 @@ static int ask_for_event(int ordinal, const struct cuda_event *e)
             ompgpu_cuda_check(ordinal, asked, "cuEventQuery", "%s", ""));
 }
 
+/* By the host; nonzero: something has failed on the device. */
+static int await_record(int ordinal, const struct cuda_event *e)
+{
+    pthread_mutex_lock(&lock);
+    unsigned long number = __atomic_load_n(&e->recorded.times, __ATOMIC_ACQUIRE);
+    while (__atomic_load_n(&e->put, __ATOMIC_ACQUIRE) < number && !failures[ordinal].failed)
+        pthread_cond_wait(&moved, &lock);
+    bool failed = failures[ordinal].failed;
+    if (failed)
+        ompgpu_plugin_error("%s", failures[ordinal].message);
+    pthread_mutex_unlock(&lock);
+    return failed;
+}
+
 /* What the completer asks for anyway is not asked for twice. */
 int ompgpu_cuda_event_wait(int ordinal, void *event)
 {
-    return ompgpu_cuda_use(ordinal) ||
+    return await_record(ordinal, event) || ompgpu_cuda_use(ordinal) ||
            (!ompgpu_cuda_await_notice(ordinal, event) &&
             (ask_for_event(ordinal, event) || ompgpu_cuda_check_completer(ordinal)));
+}
+
+/* ------------------------------------------------------------------ the end, and fork */
+void ompgpu_cuda_queues_end(int ordinal) { failures[ordinal].failed = false; }
+
+/* A child has none of the threads: its queues are never used again. */
+void ompgpu_cuda_queue_fork(enum ompgpu_fork when)
+{
+    if (when == OMPGPU_FORK_BEFORE) {
+        pthread_mutex_lock(&lock);
+        return;
+    }
+    if (when == OMPGPU_FORK_CHILD) {
+        pthread_cond_init(&moved, NULL);
+        memset(failures, 0, sizeof failures);
+    }
+    pthread_mutex_unlock(&lock);
 }

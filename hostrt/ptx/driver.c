@@ -439,6 +439,14 @@ EXPORT CUresult cuMemHostAlloc(void **p, size_t size, unsigned flags)
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemFreeHost(void *p) { return cuMemFree_v2((CUdeviceptr)p); }
+/* All that the machine allocates is memory of the host. */
+EXPORT CUresult cuPointerGetAttribute(void *value, CUpointer_attribute a, CUdeviceptr p)
+{
+    if (a != CU_POINTER_ATTRIBUTE_MEMORY_TYPE || !ptx_global_is_allocated(p, 1))
+        return CUDA_ERROR_INVALID_VALUE;
+    *(unsigned *)value = CU_MEMORYTYPE_HOST;
+    return CUDA_SUCCESS;
+}
 EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream s)
 {
     struct work w = { .kind = WORK_UPLOAD, .to = to, .size = size };

@@ -423,15 +423,15 @@ fails "failed launch" cuLaunchKernel 701 fault 6 "region main_6|cuLaunchKernel|C
 fails "failed transfer" cuMemcpyHtoDAsync_v2 1 fault 6 "region main_6|s, 4 bytes|cuMemcpyHtoDAsync|CUDA_ERROR_INVALID_VALUE"
 fails "driver that has shut down" cuMemcpyHtoDAsync_v2 4 fault 6 "region main_6|s, 4 bytes|cuMemcpyHtoDAsync|the program is exiting"
 fails "image that does not load" cuModuleLoadDataEx 209 fault 6 "region main_6|cuModuleLoadDataEx|CUDA_ERROR_NO_BINARY_FOR_GPU"
-for call in cuMemAlloc:_v2:2 cuStreamCreate::2 cuMemHostAlloc::1 cuMemcpyHtoDAsync:_v2:2 cuMemcpyDtoHAsync:_v2:2 cuLaunchHostFunc::1 \
-    cuEventQuery::1 cuLaunchKernel::1 cuEventRecord::1; do
+for call in cuMemAlloc:_v2:2 cuStreamCreate::2 cuMemcpyHtoDAsync:_v2:2 cuMemcpyDtoHAsync:_v2:2 cuStreamQuery::1 cuLaunchKernel::1 \
+    cuEventRecord::1; do
     n=${call##*:} version=${call%:*}
     NULLCUDA_FAIL=${call%%:*}${version#*:}:$n; export NULLCUDA_FAIL
     dies "cuda: nowait, $NULLCUDA_FAIL" later 6 "region main_6|${call%%:*}|CUDA_ERROR"
 done
 unset NULLCUDA_FAIL
 NULLCUDA_FAIL_AT_SYNC=1:700; export NULLCUDA_FAIL_AT_SYNC
-dies "cuda: kernel that faults, nowait" later 6 "region main_6|cuEvent|CUDA_ERROR_ILLEGAL_ADDRESS"
+dies "cuda: kernel that faults, nowait" later 6 "region main_6|cu|CUDA_ERROR_ILLEGAL_ADDRESS"
 dies "cuda: kernel that faults" fault 6 "region main_6|cuStreamSynchronize|CUDA_ERROR_ILLEGAL_ADDRESS"
 unset NULLCUDA_FAIL_AT_SYNC
 OMPGPU_ON_FAILURE=host; export OMPGPU_ON_FAILURE

@@ -13,17 +13,19 @@ build() { check "$1 compiles" "$CC" --gpu-arch=sm_75 -O1 every.c -o "$@"; }
 build small -DBIG=3000
 build large
 build variables -DBIG=3000 -DVARIABLES
+build huge -DBIG=300000
 # Numbers of the calls to fail.
 places() {
     if [ -n "${OMPGPU_LONG:-}" ]; then seq "$(wc -l <"$1")"
     else awk '{ last[$1] = NR } END { for (i in last) print last[i] }' "$1"; fi
 }
+state=whole
 one_error='^ompgpu: \([^ ]*: \)\{0,1\}error: '
 ends_well() {
     [ -s err ] || [ "$rc" = 0 ] || return 1
     case $rc in
     0) grep -qx good out && grep -qx whole out && ! grep -q "$one_error" err ;;
-    1) grep -qx whole out && [ "$(grep -c "$one_error" err)" = 1 ] ;;
+    1) grep -qx "$state" out && [ "$(grep -c "$one_error" err)" = 1 ] ;;
     *) false ;;
     esac
 }
@@ -47,6 +49,14 @@ check "variables, stop, once" sweep variables stop once
 check "small, stop, lost" sweep small stop lost
 check "large, host, once" sweep large host once 70
 check "variables, retry, lost" sweep variables retry lost
+# What three threads copy, of which some may have come back when the program ends; not where it need not end.
+OMPGPU_COPY_THREADS=3; export OMPGPU_COPY_THREADS
+state='whole\|between'
+for how in once lost; do check "huge, stop, $how" sweep huge stop $how; done
+state=whole
+check "huge, host, once" sweep huge host once
+check "huge, retry, lost" sweep huge retry lost
+unset OMPGPU_COPY_THREADS
 [ -z "${OMPGPU_LONG:-}" ] || for policy in host retry; do
     for program in large variables; do
         for how in once lost; do check "$program, $policy, $how" sweep $program $policy $how; done

@@ -646,6 +646,16 @@ static bool is_pinned(const void *p)
     return false;
 }
 
+/* Ordinary memory is none of the driver's. */
+CUresult cuPointerGetAttribute(void *value, CUpointer_attribute a, CUdeviceptr p)
+{
+    ENTER(cuPointerGetAttribute, true);
+    bool host = is_pinned((const void *)p);
+    WANT(a == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && (host || on_device(p, 1)), CUDA_ERROR_INVALID_VALUE);
+    *(unsigned *)value = host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    return leave(CUDA_SUCCESS);
+}
+
 /* What the host has in ordinary memory is waited for. */
 static CUresult copy(CUstream s, int kind, void *dst, const void *src, size_t size, const void *host)
 {

@@ -63,13 +63,11 @@ C
 check "a program that waits compiles" "$CC" -O2 --gpu-arch=sm_90 "$T/w.c" -o "$T/w"
 takes() { env OMPGPU_WAIT="$2" LD_LIBRARY_PATH="$OBJ/nullcuda" OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_DEVICE=cuda NULLCUDA_KERNEL_US="$1" NULLCUDA_COUNTS="$T/counts.$1.$2" "$T/w"; }
 made() { sed -n "s/^$2 //p" "counts.$1" | grep . || echo 0; }
-for us in 20 1000 20000; do for how in auto block; do check "kernels of $us us, $how" takes $us $how; done; done
+for us in 20 20000; do for how in auto block; do check "kernels of $us us, $how" takes $us $how; done; done
 asked() { n=$(made 20000.auto cuStreamQuery); m=$(made 20000.auto cuEventQuery); echo "$n $m"; [ "$n" -gt 20 ] && [ "$m" -ge 20 ]; }
 check "auto: it asks" asked
 slept() { n=$(made 20000.auto cuEventSynchronize); echo "$n"; [ "$n" -ge 15 ]; }
 check "... and sleeps until what takes long has ended" slept
-awake() { n=$(made 1000.auto cuEventSynchronize); echo "$n"; [ "$n" -le 10 ]; }
-check "... and not before some milliseconds" awake
 one_event() { [ "$(made 20000.auto cuEventCreate)" -le $(($(made 20000.block cuEventCreate) + 1)) ]; }
 check "... with one event" one_event
 blocked() { cat counts.20000.block; [ "$(made 20000.block cuStreamQuery)" = 0 ] && [ "$(made 20000.block cuStreamSynchronize)" -ge 20 ]; }
