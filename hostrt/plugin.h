@@ -114,6 +114,10 @@ struct ompgpu_plugin {
     int (*to_device)(int ordinal, void *dst, const void *src, size_t size);
     /* ordered after earlier calls of this host thread, complete after sync */
     int (*from_device)(int ordinal, void *dst, const void *src, size_t size);
+    /* The same for a few bytes that will be wanted after sync: then they are at *host, until the
+     * next launch of this host thread, of 16 KB at most.  NULL: they are not.  If it fails, sync or
+     * from_device says why.  May be NULL. */
+    void (*prefetch)(int ordinal, const void *src, size_t size, const void **host);
     /* ordered as to_device; ranges do not overlap */
     int (*device_copy)(int ordinal, void *dst, const void *src, size_t size);
     /* From another device, ordered as to_device, after what has been waited for there.  NULL: the

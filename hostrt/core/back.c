@@ -5,12 +5,15 @@
  * the program ends after a failure anyway (OMPGPU_ON_FAILURE=stop) and there is one copy, or much
  * to copy: see libompgpu(7).
  *
+ * A region of the only host thread knows after its launch what small mappings of its own it will
+ * copy back: those copies are put after the kernel (prefetched), so one wait serves for both.
+ *
  * The stage also keeps device addresses away from the host's pointers: what is attached stays as
  * the host has it. */
 #include <string.h>
 #include "hostrt/core/core.h"
 
-enum { MOST_ALWAYS = 64 << 10, MOST_KEPT = 1 << 20 }; /* bytes */
+enum { MOST_ALWAYS = 64 << 10, MOST_KEPT = 1 << 20, MOST_EXPECTED = 4 << 10 }; /* bytes */
 
 /* The end of the bytes from `begin` on in which no pointer is attached, and where they go on. */
 static uintptr_t next_gap(const struct ompgpu_entry *e, uintptr_t begin, uintptr_t end,
@@ -104,28 +107,81 @@ static void put_stage(struct ompgpu_thread *t)
     t->stage = NULL, t->stage_bytes = 0;
 }
 
-/* ------------------------------------------------------------------ copying */
-static int fetch(struct ompgpu_device *dev, struct ompgpu_task *t, void *dst, const void *src,
-                 size_t size)
+/* ------------------------------------------------------------------ what is expected */
+void ompgpu_back_expect(struct ompgpu_thread *t, const struct ompgpu_entry *e)
 {
-    return t ? dev->plugin->queue_from_device(dev->ordinal, t->queue->handle, dst, src, size)
-             : dev->plugin->from_device(dev->ordinal, dst, src, size);
+    struct ompgpu_expected x = { .device = e->device, .size = e->end - e->begin };
+    if (e->pack)
+        x.device = (uintptr_t)ompgpu_pack_bytes(e->pack, &x.size);
+    unsigned i = 0;
+    while (i < t->nexpected && t->expected[i].device != x.device)
+        i++;
+    if (i == OMPGPU_FEW_EXPECTED || x.size > MOST_EXPECTED)
+        return;
+    t->expected[i] = x;
+    t->nexpected += i == t->nexpected;
 }
 
-static int fetch_one(struct ompgpu_device *dev, struct ompgpu_task *t, void *dst,
-                     const struct ompgpu_back_copy *c)
+/* Others must not use it in between, and a tool or a check sees each copy. */
+static bool may_prefetch(void)
 {
-    return fetch(dev, t, dst, (const void *)(c->entry->device + (c->begin - c->entry->begin)),
+    return !ompgpu_many_threads() && !ompgpu_any_deferred() && !ompgpu_watched() &&
+           !ompgpu_has_tool;
+}
+
+void ompgpu_back_prefetch(struct ompgpu_thread *t, const struct ompgpu_device *dev)
+{
+    if (!dev->plugin->prefetch || !may_prefetch())
+        return;
+    for (unsigned i = 0; i < t->nexpected; i++) {
+        struct ompgpu_expected *x = &t->expected[i];
+        dev->plugin->prefetch(dev->ordinal, (const void *)x->device, x->size,
+                              (const void **)&x->host);
+    }
+}
+
+/* By this host thread; NULL: it was not, or a second thread has come and may have changed it. */
+static const char *find_prefetched(uintptr_t device, size_t size)
+{
+    const struct ompgpu_thread *t = ompgpu_self_;
+    for (unsigned i = 0; t && i < t->nexpected && !ompgpu_many_threads(); i++) {
+        const struct ompgpu_expected *x = &t->expected[i];
+        if (x->host && device >= x->device && size <= x->size &&
+            device - x->device <= x->size - size)
+            return x->host + (device - x->device);
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ copying */
+static int fetch(struct ompgpu_back *b, struct ompgpu_device *dev, struct ompgpu_task *t, void *dst,
+                 const void *src, size_t size)
+{
+    const char *early = t ? NULL : find_prefetched((uintptr_t)src, size);
+    if (t)
+        return dev->plugin->queue_from_device(dev->ordinal, t->queue->handle, dst, src, size);
+    if (early) {
+        memcpy(dst, early, size);
+        return 0;
+    }
+    b->waits = true;
+    return dev->plugin->from_device(dev->ordinal, dst, src, size);
+}
+
+static int fetch_one(struct ompgpu_back *b, struct ompgpu_device *dev, struct ompgpu_task *t,
+                     void *dst, const struct ompgpu_back_copy *c)
+{
+    return fetch(b, dev, t, dst, (const void *)(c->entry->device + (c->begin - c->entry->begin)),
                  c->size);
 }
 
 /* All of a block, for several copies. */
-static int fetch_pack(struct ompgpu_device *dev, struct ompgpu_task *t, char *stage,
-                      const struct ompgpu_back *b)
+static int fetch_pack(struct ompgpu_back *b, struct ompgpu_device *dev, struct ompgpu_task *t,
+                      char *stage)
 {
     size_t size;
     const void *src = ompgpu_pack_bytes(b->pack, &size);
-    return fetch(dev, t, stage + b->pack_at, src, size);
+    return fetch(b, dev, t, stage + b->pack_at, src, size);
 }
 
 static int fetch_all(struct ompgpu_back *b, struct ompgpu_device *dev, struct ompgpu_task *t,
@@ -139,8 +195,8 @@ static int fetch_all(struct ompgpu_back *b, struct ompgpu_device *dev, struct om
         double start = t ? 0 : ompgpu_watch_clock();
         bool packed = gather && c->entry->pack == b->pack;
         b->failed = c->map;
-        int bad = !packed     ? fetch_one(dev, t, stage ? stage + c->at : (char *)c->begin, c)
-                  : !gathered ? fetch_pack(dev, t, stage, b)
+        int bad = !packed     ? fetch_one(b, dev, t, stage ? stage + c->at : (char *)c->begin, c)
+                  : !gathered ? fetch_pack(b, dev, t, stage)
                               : 0;
         gathered |= packed;
         if (bad || ompgpu_watch_copy(where, dev, false, c->map, c->size, start))
@@ -176,7 +232,7 @@ int ompgpu_back_run(struct ompgpu_back *b, struct ompgpu_device *dev, struct omp
     bool staged = b->n && needs_stage(b);
     int bad = staged && !(stage = get_stage(t, b->bytes)) ? -1 : 0;
     bad = bad || fetch_all(b, dev, NULL, stage, where);
-    if (b->n && dev->plugin->sync(dev->ordinal)) /* also what came before a failure */
+    if ((b->waits || bad) && dev->plugin->sync(dev->ordinal)) /* also what came before a failure */
         bad = -1;
     for (unsigned i = 0; i < b->n && stage && !bad; i++)
         ompgpu_back_pieces(&b->copies[i], stage, move_now, NULL);

@@ -331,6 +331,7 @@ struct ompgpu_buffers {         /* for one launch at a time */
     struct ompgpu_buffer locks;
     void *results; /* OMPGPU_RESULTS cells that host and device share */
 };
+enum { OMPGPU_FEW_EXPECTED = 4 };
 struct ompgpu_thread { /* of one host thread at a time; handed on when it ends */
     char apart[OMPGPU_APART];
     struct ompgpu_thread *next;
@@ -351,7 +352,15 @@ struct ompgpu_thread { /* of one host thread at a time; handed on when it ends *
     } held[OMPGPU_QUICK_ITEMS];
     signed char held_by[OMPGPU_QUICK_ITEMS];
     unsigned nheld;
-    bool quick;  /* it entered so */
+    bool quick; /* it entered so */
+    /* of the running region: small mappings that it has made and will copy to the host, or blocks
+     * that hold them (back.c) */
+    struct ompgpu_expected {
+        uintptr_t device;
+        size_t size;
+        const char *host; /* where it is after the launch; NULL: nowhere */
+    } expected[OMPGPU_FEW_EXPECTED];
+    unsigned nexpected;
     char *stage; /* see back.c */
     size_t stage_bytes;
     /* of the running region; point into few_… or heap */
@@ -743,6 +752,7 @@ struct ompgpu_back { /* what one construct copies to the host */
     size_t pack_at;           /* where all of it is, in the stage */
     unsigned npacked;         /* how many are in it */
     bool attached;            /* a pointer lies in some of it */
+    bool waits;               /* not all was there before it was asked for */
     const struct ompgpu_map *failed;
 };
 int ompgpu_back_add(struct ompgpu_back *, struct ompgpu_entry *, const struct ompgpu_map *,
@@ -751,6 +761,10 @@ int ompgpu_back_add(struct ompgpu_back *, struct ompgpu_entry *, const struct om
 int ompgpu_back_run(struct ompgpu_back *, struct ompgpu_device *, struct ompgpu_thread *,
                     struct ompgpu_where *);
 int ompgpu_back_enqueue(struct ompgpu_back *, struct ompgpu_task *);
+/* The running region of this host thread has made a mapping that it will copy to the host. */
+void ompgpu_back_expect(struct ompgpu_thread *, const struct ompgpu_entry *);
+/* After its launch: begins the copies of what is expected. */
+void ompgpu_back_prefetch(struct ompgpu_thread *, const struct ompgpu_device *);
 void ompgpu_back_free(struct ompgpu_back *); /* the list */
 /* Calls move(dst, src, size) for what of a copy is not an attached pointer; nonzero ends it. */
 int ompgpu_back_pieces(const struct ompgpu_back_copy *, const char *stage,

@@ -569,6 +569,8 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
                       e);
     if ((m->flags & OMPGPU_MAP_TO) && copy_in(w, m, e))
         return -1;
+    if ((m->flags & OMPGPU_MAP_FROM) && w->thread && e->created == w->number)
+        ompgpu_back_expect(w->thread, e);
     if (address)
         *address =
             device_address(e, (uintptr_t)m->begin) - ((uintptr_t)m->begin - (uintptr_t)m->base);
@@ -779,7 +781,7 @@ static int bring_back(struct work *w, bool more)
     int bad = 0;
     if (more) {
         back.copies = NULL, back.n = 0, back.bytes = 0, back.attached = false, back.failed = NULL;
-        back.pack = NULL, back.npacked = 0;
+        back.pack = NULL, back.npacked = 0, back.waits = false;
         for (unsigned i = w->n; i-- > 0 && !bad;)
             if (was_counted(w, i))
                 bad = add_copy_back(w, &w->maps[i], &back);

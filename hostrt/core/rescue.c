@@ -56,6 +56,7 @@ static void become_host(struct ompgpu_device *dev, struct rescue *r)
     r->plugin.free = host_free;
     r->plugin.alloc_shared = NULL;
     r->plugin.to_device = r->plugin.from_device = r->plugin.device_copy = host_to;
+    r->plugin.prefetch = NULL;
     r->plugin.sync = host_sync;
     r->plugin.queue_create = NULL;
     r->plugin.fault = NULL;

@@ -313,6 +313,8 @@ static int run_region(struct running *r, struct ompgpu_region *region,
     int bad =
         r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->arguments);
     r->launched = !bad;
+    if (!bad && r->thread->nexpected && !env.mailbox)
+        ompgpu_back_prefetch(r->thread, r->dev);
     if (!bad)
         bad = r->dev->plugin->sync(r->dev->ordinal);
     if (ompgpu_watched() && !bad) {
@@ -423,7 +425,7 @@ static int try_region(struct running *r, struct ompgpu_region *region,
                       const struct ompgpu_param *params, unsigned nparams,
                       const struct ompgpu_launch *launch, char *reason, size_t size)
 {
-    r->thread->results = 0;
+    r->thread->results = 0, r->thread->nexpected = 0;
     r->launched = false;
     int bad;
     if (ompgpu_thread_room(r->thread, r->nmaps, nparams + 2))
@@ -435,12 +437,13 @@ static int try_region(struct running *r, struct ompgpu_region *region,
             ompgpu_fatal(&r->where, "%s", ompgpu_plugin_message());
         return keep_reason(reason, size);
     }
-    if (!run_region(r, region, params, nparams, launch) &&
-        (!r->nmaps ||
-         !ompgpu_data_exit(r->dev, &r->where, r->maps, r->nmaps, OMPGPU_LEAVE_REGION, NULL)))
-        return 0;
-    leave_failed(r, reason, size);
-    return -1;
+    bad = run_region(r, region, params, nparams, launch) ||
+          (r->nmaps &&
+           ompgpu_data_exit(r->dev, &r->where, r->maps, r->nmaps, OMPGPU_LEAVE_REGION, NULL));
+    r->thread->nexpected = 0;
+    if (bad)
+        leave_failed(r, reason, size);
+    return bad ? -1 : 0;
 }
 
 /* 1: the host is to run it. */

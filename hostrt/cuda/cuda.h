@@ -116,6 +116,8 @@ void ompgpu_cuda_small_end(struct cuda_small *, bool good);
 void ompgpu_cuda_small_free(struct cuda_small *, bool driver_alive);
 /* A copy to the host of any size, by a host thread: so where it is small. */
 CUresult ompgpu_cuda_fetch(struct cuda_small **, CUstream, void *dst, CUdeviceptr src, size_t size);
+/* Where it is in the block when the stream has been waited for; NULL: nowhere. */
+const void *ompgpu_cuda_prefetch(struct cuda_small **, CUstream, CUdeviceptr src, size_t size);
 
 /* ------------------------------------------------------------------ large copies (cuda/stage.c) */
 unsigned ompgpu_cuda_copy_threads(void);        /* that take part in one at most */

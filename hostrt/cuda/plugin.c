@@ -33,7 +33,7 @@ struct cuda_thread { /* of one host thread at a time */
     CUstream stream[CUDA_MAX_DEVICES];
     CUevent sleep[CUDA_MAX_DEVICES]; /* for what takes long (OMPGPU_WAIT=auto); NULL: none yet */
     struct cuda_cache *cache[CUDA_MAX_DEVICES]; /* NULL: none yet */
-    struct cuda_small *results[CUDA_MAX_DEVICES];
+    struct cuda_small *results[CUDA_MAX_DEVICES], *early[CUDA_MAX_DEVICES];
     char apart_too[OMPGPU_APART];
 };
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -370,8 +370,9 @@ static void cuda_close(int ordinal)
         if (alive && t->sleep[ordinal])
             ompgpu_cuda.cuEventDestroy(t->sleep[ordinal]);
         ompgpu_cuda_small_free(t->results[ordinal], alive);
+        ompgpu_cuda_small_free(t->early[ordinal], alive);
         t->stream[ordinal] = NULL, t->sleep[ordinal] = NULL, t->cache[ordinal] = NULL;
-        t->results[ordinal] = NULL;
+        t->results[ordinal] = t->early[ordinal] = NULL;
         t->current = -1;
     }
     opened &= ~(1u << ordinal);
@@ -623,6 +624,14 @@ static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size
                                    "cuMemcpyDtoHAsync", "%s", "");
 }
 
+static void cuda_prefetch(int ordinal, const void *src, size_t size, const void **host)
+{
+    CUstream stream;
+    *host = enter_device(ordinal, &stream)
+                ? NULL
+                : ompgpu_cuda_prefetch(&self->early[ordinal], stream, (CUdeviceptr)src, size);
+}
+
 static int cuda_device_copy(int ordinal, void *dst, const void *src, size_t size)
 {
     CUstream stream;
@@ -761,6 +770,7 @@ const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .free_shared = cuda_free_shared,
     .to_device = cuda_to_device,
     .from_device = cuda_from_device,
+    .prefetch = cuda_prefetch,
     .device_copy = cuda_device_copy,
     .peer_copy = cuda_peer_copy,
     .occupancy = cuda_occupancy,

@@ -5,8 +5,8 @@
  * to the device from there, to the host into it and from there to its places when the stream has
  * been waited for, or nowhere if that has failed.  Then the block is empty again.
  *
- * A host thread has a block for results, each queue one for both ways.  Not with the PTX machine,
- * whose copies take no time, and which checks what they touch. */
+ * A host thread has a block for results and one for what it prefetches, each queue one for both
+ * ways.  Not with the PTX machine, whose copies take no time, and which checks what they touch. */
 #include <string.h>
 #include "hostrt/cuda/cuda.h"
 
@@ -89,6 +89,20 @@ CUresult ompgpu_cuda_fetch(struct cuda_small **results, CUstream stream, void *d
     if (err && s)
         ompgpu_cuda_small_end(s, false); /* it may be that nobody waits for the others */
     return err;
+}
+
+/* The block goes round: the half that was filled last stays as it is. */
+const void *ompgpu_cuda_prefetch(struct cuda_small **early, CUstream stream, CUdeviceptr src,
+                                 size_t size)
+{
+    enum { ROOM = 64 << 10 };
+    struct cuda_small *s = ompgpu_cuda_small_get(early, ROOM);
+    if (!s || size > ROOM / 2)
+        return NULL;
+    if (!ompgpu_cuda_small_fits(s, size))
+        s->used = 0;
+    char *p = take_room(s, size);
+    return ompgpu_cuda.cuMemcpyDtoHAsync(p, src, size, stream) ? NULL : p;
 }
 
 void ompgpu_cuda_small_free(struct cuda_small *s, bool driver_alive)

@@ -453,7 +453,8 @@ OMPGPU_ON_FAILURE=host
 NULLCUDA_FAIL_AT_SYNC=1:700; export NULLCUDA_FAIL_AT_SYNC
 runs_on_host "cuda: kernel that faults, OMPGPU_ON_FAILURE=host" fault 6 "region main_6|host|cuStreamSynchronize"
 unset NULLCUDA_FAIL_AT_SYNC
-NULLCUDA_FAIL=cuMemcpyDtoHAsync_v2:1:1; export NULLCUDA_FAIL
+# Each of the two is asked for before the wait, and again after it.
+NULLCUDA_FAIL=cuMemcpyDtoHAsync_v2:1:1,cuMemcpyDtoHAsync_v2:2:1,cuMemcpyDtoHAsync_v2:3:1; export NULLCUDA_FAIL
 runs_on_host "cuda: copy back that fails, OMPGPU_ON_FAILURE=host" fault 6 "region main_6|host|cuMemcpyDtoHAsync"
 unset NULLCUDA_FAIL
 fails "data on the device, OMPGPU_ON_FAILURE=host" cuLaunchKernel 1 kept 6 "region main_6|its data is on the device|cuLaunchKernel"

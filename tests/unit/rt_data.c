@@ -316,6 +316,55 @@ static void declare_target(void)
     END(link);
 }
 
+/* ------------------------------------------------------------------ copies back that a region asks for with its launch */
+static void kernel_calls(long *from, long *sync) { *from = fake_calls[FAKE_FROM], *sync = fake_calls[FAKE_SYNC]; }
+
+static int *shared_array;
+static void *other_thread(void *unused)
+{
+    run_add(shared_array, 5, 100, OMPGPU_MAP_FROM);
+    return unused;
+}
+static void while_it_runs(void)
+{
+    pthread_t t;
+    pthread_create(&t, NULL, other_thread, NULL);
+    pthread_join(t, NULL);
+}
+
+/* The last: from then on there are two threads. */
+static void prefetched(void)
+{
+    int x[5] = { 1, 2, 3, 4, 5 }, large[1500] = { 1 };
+    struct { int n, *data; long sum, *more; } l = { 5, x, 0, NULL };
+    const struct ompgpu_map maps[] = { MAP(l, OMPGPU_MAP_TOFROM), MEMBER(l.data, 0, 5, OMPGPU_MAP_TOFROM) }, whole[] = { MAP(x, OMPGPU_MAP_TOFROM) };
+    const struct ompgpu_param params[] = { { NULL, 8, 0 } };
+    long from, sync;
+    fake_early.on = true;
+    kernel_calls(&from, &sync);
+    run_add(x, 5, 10, OMPGPU_MAP_TOFROM);
+    OK(x[0] == 11 && x[4] == 15 && fake_early.calls == 1 && fake_calls[FAKE_FROM] == from && fake_calls[FAKE_SYNC] == sync + 1,
+       "a small mapping comes back with the region's only wait");
+    kernel_calls(&from, &sync);
+    TARGET(list, maps, params);
+    OK(l.n == 0 && l.data == x && l.sum == 65 && x[0] == 12 && fake_calls[FAKE_FROM] == from && fake_calls[FAKE_SYNC] == sync + 1,
+       "… a struct with an attached pointer, and what that points to");
+    kernel_calls(&from, &sync);
+    run_add(large, 1500, 1, OMPGPU_MAP_TOFROM);
+    OK(large[0] == 2 && fake_early.calls == 3 && fake_calls[FAKE_FROM] == from + 1 && fake_calls[FAKE_SYNC] == sync + 2, "not a large one");
+    BEGIN(whole);
+    run_add(x, 5, 1, OMPGPU_MAP_TOFROM);
+    OK(x[0] == 12 && fake_early.calls == 3, "nor one that stays");
+    END(whole);
+    OK(x[0] == 13 && fake_early.calls == 3, "… which comes back with its own construct");
+    fake_fail[FAKE_SYNC] = 1;
+    OK(FATAL(run_add(x, 5, 7, OMPGPU_MAP_TOFROM)) && x[0] == 13, "nothing comes back from a region that fails");
+    shared_array = x, fake_after_sync = while_it_runs;
+    run_add(x, 5, 10, OMPGPU_MAP_FROM);
+    OK(x[0] == (int)(0xa5a5a5a5u + 110), "what a second thread has changed in between is not lost");
+    fake_early.on = false;
+}
+
 int main(void)
 {
     fake_unit.vars = vars, fake_unit.nvars = COUNT(vars);
@@ -331,6 +380,7 @@ int main(void)
     attached_pointers();
     private_copies();
     declare_target();
+    prefetched();
     __ompgpu_unregister(&fake_unit);
     OK(!is_present(global), "after its unit has gone a declare target variable is not present");
     return tap_end();

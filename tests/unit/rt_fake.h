@@ -176,6 +176,17 @@ static int fake_from(int n, void *dst, const void *src, size_t size)
     (void)n;
     return fake_enqueue(FAKE_FROM, dst, src, size);
 }
+/* Where it is allowed: at the next sync, into memory of the device's. */
+static struct { bool on; long calls; char bytes[4][4096]; } fake_early;
+static void fake_prefetch(int n, const void *src, size_t size, const void **host)
+{
+    (void)n;
+    *host = fake_early.on ? fake_early.bytes[fake_early.calls++ % 4] : NULL;
+    if (*host) {
+        fake_enqueue(FAKE_FROM, (void *)*host, src, size);
+        fake_calls[FAKE_FROM]--;
+    }
+}
 static int fake_copy(int n, void *dst, const void *src, size_t size)
 {
     (void)n;
@@ -205,10 +216,15 @@ static int fake_launch(int n, struct ompgpu_function *f, unsigned teams, unsigne
     ((const struct fake_kernel *)f->handle)->run(params);
     return 0;
 }
+__attribute__((unused)) static void (*fake_after_sync)(void); /* called once */
 static int fake_sync(int n)
 {
     (void)n;
     fake_flush();
+    void (*after)(void) = fake_after_sync;
+    fake_after_sync = NULL;
+    if (after)
+        after();
     return fake_call(FAKE_SYNC);
 }
 static int fake_none(void) { return 0; }
@@ -218,7 +234,7 @@ const struct ompgpu_plugin ompgpu_cuda_plugin = { .name = "cuda", .image_kinds =
 const struct ompgpu_plugin ompgpu_emu_plugin = {
     .name = "emu", .image_kinds = 1 << OMPGPU_IMAGE_EMU, .num_devices = fake_num, .open = fake_open, .close = fake_close, .pick = fake_pick,
     .load = fake_load, .unload = fake_unload, .function = fake_function, .variable = fake_variable, .alloc = fake_alloc, .free = fake_free, .alloc_shared = fake_alloc_shared, .free_shared = fake_free_shared,
-    .to_device = fake_to, .from_device = fake_from, .device_copy = fake_copy, .occupancy = fake_occupancy, .launch = fake_launch,
+    .to_device = fake_to, .from_device = fake_from, .prefetch = fake_prefetch, .device_copy = fake_copy, .occupancy = fake_occupancy, .launch = fake_launch,
     .sync = fake_sync, .counts = fake_counts, .fault = fake_fault,
 };
 
