@@ -144,6 +144,7 @@ static struct ompgpu_kernel_entry kernel_entry(struct text *b, const struct prot
         .heap_bytes = larger(k->heap_bytes, emu->heap_bytes),
         .block_bytes = larger(k->block_bytes, emu->block_bytes),
         .copy_bytes = larger(k->copy_bytes, emu->copy_bytes),
+        .stack_bytes = k->flags & OMPGPU_KERNEL_RECURSIVE ? (uint32_t)k->frame_bytes : 0,
         .frame_bytes = (uint32_t)emu->frame_bytes,
         .shape = put_string(b, k->shape),
     };

@@ -113,6 +113,12 @@ limits() {                            # PROGRAM ARGS: the limits that were set, 
     OMPGPU_DEVICE=cuda OMPGPU_CUDA_DRIVER=$driver NULLCUDA_LOG=log NULLCUDA_COUNTS=counts "$@" >/dev/null 2>&1 || :
     grep limit log; grep cuCtxGetLimit counts; :
 }
+mkdir -p without/nvvm/libdevice         # a toolkit that has no ptxas
+check "recursion, PTX only: compiles" "$CC" --gpu-arch=sm_75 -O2 --cuda-path=without deep.c -o deep-ptx
+if [ -e "$driver" ]; then
+    limits ./deep-ptx 5 >got
+    check "recursion, PTX only: 8 KB and the locals of each function" has got '^limit stack 9216$'
+else skip "recursion, PTX only: limits" "no nullcuda"; fi
 if [ -e "$driver" ] && have_ptxas; then
     limits ./flat-O2 >got; echo 'cuCtxGetLimit 1' >want
     check "flat: the limit stays" same want got
