@@ -107,8 +107,8 @@ struct ompgpu_kernel_entry {
     uint64_t block_bytes;
     /* of each thread, for those that parallel regions make, of constant size */
     uint64_t copy_bytes;
-    /* of a thread, of the first cubin, as ptxas says; RECURSIVE: each function once, without a cubin
-     * their locals; 0 unknown */
+    /* of a thread, of the first cubin, as ptxas says; RECURSIVE: each function once, without a
+     * cubin their locals; 0 unknown */
     uint32_t stack_bytes;
     /* locals that the emulated image's functions have in memory, each function once */
     uint32_t frame_bytes;

@@ -113,7 +113,7 @@ limits() {                            # PROGRAM ARGS: the limits that were set, 
     OMPGPU_DEVICE=cuda OMPGPU_CUDA_DRIVER=$driver NULLCUDA_LOG=log NULLCUDA_COUNTS=counts "$@" >/dev/null 2>&1 || :
     grep limit log; grep cuCtxGetLimit counts; :
 }
-mkdir -p without/nvvm/libdevice         # a toolkit that has no ptxas
+mkdir -p without/nvvm/libdevice; : >without/nvvm/libdevice/libdevice.10.bc # a toolkit that has no ptxas
 check "recursion, PTX only: compiles" "$CC" --gpu-arch=sm_75 -O2 --cuda-path=without deep.c -o deep-ptx
 if [ -e "$driver" ]; then
     limits ./deep-ptx 5 >got
