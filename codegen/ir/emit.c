@@ -168,6 +168,7 @@ static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
     if (u->opt->level != '0') {
         ir_share_distances(u, machine);
         ir_hide_strides(u);
+        ir_turn_branches(u);
     }
     ir_split_shifts(u->module);
     if (ir_move_words(u))
