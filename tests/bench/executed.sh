@@ -39,7 +39,7 @@ sub kernels {
     for (@{JSON::PP::decode_json(<$f>)->{kernels}}) {
         my $name = $_->{kernel};
         $name = substr($2, 0, $1) if $name =~ /^_Z(\d+)(.*)/;
-        $name =~ s/__omp_(wide|strided)$//;
+        $name =~ s/__omp_(wide|strided|tiled)$//;
         $k{$name} = $_; (my $short = $name) =~ s/_\d+$//; $k{$short} //= $_;
     }
     return \%k;
