@@ -237,6 +237,7 @@ int main(int argc, char **argv)
         become_host_cc(o);
     }
     check_inputs(o);
+    drv_warn_unwatched(o);
     if (diag_in_colour() && !o->color) /* what omp-split and omp-device say goes through files */
         setenv("CLICOLOR_FORCE", "1", 1);
     if (drv_has(o, FLAG_FDIAG) && strcmp(drv_value(o, FLAG_FDIAG), "-format=sarif") == 0)

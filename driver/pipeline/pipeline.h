@@ -118,6 +118,9 @@ void drv_gcc_preprocess(const struct job *, struct proc *); /* the command */
 void drv_gcc_accepts(struct words *);                       /* for clang as it checks */
 void drv_gcc_input(const struct job *, struct words *);     /* of the host compile */
 
+/* ------------------------------------------------------------------ sanitize.c */
+void drv_warn_unwatched(const struct options *); /* flags of which one makes the other useless */
+
 /* ------------------------------------------------------------------ clang22.c */
 const char *drv_openmp_version(void);          /* "60" */
 void drv_newest_openmp(void);                  /* at the start of each file */

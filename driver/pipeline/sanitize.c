@@ -92,6 +92,22 @@ void drv_add_sanitizers(struct words *w, const struct options *o)
         WORDS_ADD(w, "-fno-sanitize=function", "-fsanitize-trap=all", "-fno-sanitize-merge");
 }
 
+/* The libraries of sanitizers have functions of these names, too. */
+void drv_warn_unwatched(const struct options *o)
+{
+    const char *list = NULL;
+    bool traps = false;
+    for (unsigned i = 0; i < o->nargs && drv_has(o, FLAG_CHECK_HOST); i++) {
+        const char *one = list_of(&o->args[i], on);
+        list = one && *one ? one : list;
+        traps |= text_starts(o->args[i].word, "-fsanitize-trap");
+    }
+    if (list && !traps)
+        diag_warning("'-fompgpu-check-host' does not see what the host reads with '-fsanitize=%s': "
+                     "use one at a time",
+                     list);
+}
+
 /* Calls of functions of ours (hostrt/core/reads.c), and nothing else of coverage. */
 void drv_watch_loads(struct words *w, const struct options *o)
 {
