@@ -225,6 +225,7 @@ struct ompgpu_device;
 int ompgpu_reverse_mailbox(struct ompgpu_device *, struct ompgpu_mailbox **);
 /* Around each change of a present table.  A region's call of the host is served by a thread that
  * looks into the table, while who has device->lock may wait for the region. */
+bool ompgpu_reverse_any(void); /* functions of the host that kernels may call */
 bool ompgpu_reverse_lock(void);
 void ompgpu_reverse_unlock(bool locked);
 void ompgpu_reverse_stop(void); /* at exit: nothing is served any more */

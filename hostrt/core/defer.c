@@ -320,10 +320,13 @@ static void wait_for_event(struct ompgpu_task *t)
 {
     struct ompgpu_ticket ticket = ompgpu_ticket_of(t);
     pthread_mutex_unlock(&lock);
-    if (t->dev->plugin->event_wait(t->dev->ordinal, t->event))
-        fail_task(t);
+    int bad = t->dev->plugin->event_wait(t->dev->ordinal, t->event);
     pthread_mutex_lock(&lock);
     wait_for_end(ticket);
+    if (bad && ompgpu_under_way(ticket)) { /* else only the question has failed */
+        pthread_mutex_unlock(&lock);
+        fail_task(t);
+    }
 }
 
 static void *watch(void *unused)

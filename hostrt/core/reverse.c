@@ -79,6 +79,8 @@ static void *find_object(struct ompgpu_device *dev, uintptr_t device, size_t siz
     return NULL;
 }
 
+bool ompgpu_reverse_any(void) { return __atomic_load_n(&functions, __ATOMIC_RELAXED) != NULL; }
+
 bool ompgpu_reverse_lock(void)
 {
     bool needed = __atomic_load_n(&functions, __ATOMIC_RELAXED) != NULL;

@@ -17,7 +17,8 @@
  *
  * Between two questions it leaves the driver, whose lock they take, and the processor to others.
  * Where nothing ends for a while it sleeps in between, and where there is no notice until there is
- * one.  After a failure nothing is called any more; who waits for an event is told of it.
+ * one.  After a failure nothing is called any more that waits for an event; who waits for one is
+ * told of the failure.
  *
  * With the PTX machine, which does work while somebody waits for it, there are only notices without
  * an event. */
@@ -67,7 +68,7 @@ static void note_failure(struct completer *c, CUresult err, const char *call)
 static bool has_come(struct completer *c, const struct notice *n)
 {
     if (!n->event || c->err)
-        return !c->err;
+        return !n->event;
     CUevent event = n->event->handle;
     pthread_mutex_unlock(&c->lock);
     CUresult err = ompgpu_cuda.cuEventQuery(event);
@@ -79,19 +80,20 @@ static bool has_come(struct completer *c, const struct notice *n)
 
 /* What kernels before the notices up to this one have printed; to wait for the event, which has
  * come, makes the driver do it. */
-static void print_text(struct completer *c, const struct notice *first, const struct notice *last)
+static bool print_text(struct completer *c, const struct notice *first, const struct notice *last)
 {
     bool prints = last->prints;
     for (const struct notice *n = first; n != last; n = n->next)
         prints |= n->prints;
-    if (!prints || c->err)
-        return;
+    if (!prints)
+        return true;
     CUevent event = last->event->handle;
     pthread_mutex_unlock(&c->lock);
     CUresult err = ompgpu_cuda.cuEventSynchronize(event);
     pthread_mutex_lock(&c->lock);
     if (err)
         note_failure(c, err, "cuEventSynchronize");
+    return !err;
 }
 
 static void unlist(struct completer *c, struct cuda_notices *list)
@@ -114,30 +116,39 @@ static void give_notices(struct completer *c, struct cuda_notices *list, struct 
     if (!list->first)
         unlist(c, list);
     last->next = NULL;
+    list->giving = true;
     tell_waiters(c);
     pthread_mutex_unlock(&c->lock);
     for (const struct notice *n = first; n; n = n->next)
         n->function(n->argument);
     pthread_mutex_lock(&c->lock);
+    list->giving = false;
+    tell_waiters(c);
     last->next = c->spare, c->spare = first;
 }
 
-/* Has anything come?  Lists are added at the front, and leave only here while nothing failed. */
+/* Has anything come?  *next: of the lists, before functions are called, which may add some. */
+static bool ask_list(struct completer *c, struct cuda_notices *list, struct cuda_notices **next)
+{
+    struct notice *oldest = list->first, *newest = list->newest;
+    bool come = has_come(c, oldest);
+    if (come && oldest != newest && has_come(c, newest))
+        oldest = newest;
+    come = come && print_text(c, list->first, oldest);
+    *next = list->next;
+    if (come)
+        give_notices(c, list, oldest);
+    return come;
+}
+
+/* Lists are added at the front, and leave only here while nothing has failed. */
 static bool ask_all(struct completer *c)
 {
     bool any = false;
-    for (struct cuda_notices *list = c->lists, *next; list && !c->err; list = next) {
-        struct notice *oldest = list->first, *newest = list->newest;
-        bool come = has_come(c, oldest);
-        if (come && oldest != newest && has_come(c, newest))
-            oldest = newest;
-        if (come)
-            print_text(c, list->first, oldest);
-        next = list->next;
-        if (come && !c->err)
-            give_notices(c, list, oldest), any = true;
-    }
-    return any;
+    struct cuda_notices *next;
+    for (struct cuda_notices *list = c->lists; list && !c->err; list = next)
+        any |= ask_list(c, list, &next);
+    return any | (c->err && c->due.first && ask_list(c, &c->due, &next));
 }
 
 /* ------------------------------------------------------------------ the thread */
@@ -282,7 +293,7 @@ void ompgpu_cuda_notices_end(int ordinal, struct cuda_notices *list)
 {
     struct completer *c = &completers[ordinal];
     pthread_mutex_lock(&c->lock);
-    while (list->first && !c->err)
+    while (list->giving || (list->first && !c->err))
         wait_for_change(c);
     unlist(c, list);
     free_notices(list->first);

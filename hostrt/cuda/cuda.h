@@ -154,10 +154,7 @@ int ompgpu_cuda_use(int ordinal);
  * asks whether it has ended; and past the program's own stdio. */
 static inline bool ompgpu_cuda_prints(const struct ompgpu_function *f)
 {
-    if (!f->entry || !(f->entry->uses & OMPGPU_USES_PRINTS))
-        return false;
-    fflush(stdout); /* what the program has printed before comes before */
-    return true;
+    return f->entry && (f->entry->uses & OMPGPU_USES_PRINTS);
 }
 /* What a launch may need more of than the context has. */
 int ompgpu_cuda_provide(int ordinal, struct ompgpu_function *, unsigned dynamic_bytes);
@@ -171,8 +168,8 @@ int ompgpu_cuda_check(int ordinal, CUresult, const char *call, const char *more,
 /* ------------------------------------------------------------------ notices (cuda/complete.c) */
 struct cuda_event {
     struct ompgpu_recorded recorded;
-    unsigned long put; /* how often that was put into a stream; atomic */
-    bool failed;       /* what is before it; atomic */
+    unsigned long put;   /* how often that was put into a stream; atomic */
+    const char *failure; /* of what is before it, NULL: none; atomic; the queue's */
     CUevent handle;
     unsigned
         noticed; /* notices that wait for it; guarded by the completer's lock, as what follows */
@@ -180,6 +177,7 @@ struct cuda_event {
 struct cuda_notices { /* of one queue */
     struct cuda_notices *next;
     struct notice *first, *newest; /* newest: where there is a first */
+    bool giving;                   /* functions of some that have left it are being called */
 };
 /* The function is called when the event, which the list's queue has recorded last, has come, and
  * what kernels before it have printed, if `prints`; NULL: at once. */
@@ -189,7 +187,8 @@ int ompgpu_cuda_notify(int ordinal, struct cuda_notices *, struct cuda_event *, 
  * failed. */
 bool ompgpu_cuda_await_notice(int ordinal, const struct cuda_event *);
 int ompgpu_cuda_check_completer(int ordinal); /* nonzero, with a message: it has failed */
-/* Of a queue that ends: all are given first, unless it has failed. */
+/* Of a queue that ends: all are given first, and their functions have returned, unless the
+ * completer has failed. */
 void ompgpu_cuda_notices_end(int ordinal, struct cuda_notices *);
 void ompgpu_cuda_completer_end(int ordinal); /* the device is closed */
 void ompgpu_cuda_completer_fork(enum ompgpu_fork when);
@@ -205,6 +204,9 @@ struct cuda_queue {
     bool busy;      /* work may be under way in the stream … */
     bool prints;    /* … a kernel that prints, of which the driver has not been made to … */
     bool returning; /* … copies to the host that nobody may see yet */
+    bool calls;     /* … a function of the host */
+    bool failed;    /* its thread has, with this message; atomic */
+    char message[1024];
     struct cuda_small *small;
     struct cuda_notices notices;
 };
@@ -212,7 +214,6 @@ struct cuda_queue {
 int ompgpu_cuda_turn(struct cuda_queue *, const struct ompgpu_work *);
 /* The queue is idle, and a copy from pageable memory can be made without a wait. */
 bool ompgpu_cuda_reads_now(struct cuda_queue *, const struct ompgpu_work *);
-void ompgpu_cuda_queues_end(int ordinal); /* the device is closed */
 void ompgpu_cuda_queue_fork(enum ompgpu_fork when);
 /* As in struct ompgpu_plugin. */
 __typeof__(*ompgpu_cuda_plugin.foreign) ompgpu_cuda_foreign;

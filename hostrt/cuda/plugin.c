@@ -379,7 +379,6 @@ static void cuda_close(int ordinal)
     if (!opened)
         free_threads();
     pthread_mutex_unlock(&threads_lock);
-    ompgpu_cuda_queues_end(ordinal);
     ompgpu_cuda_stage_close(ordinal, alive);
     if (!opened)
         ompgpu_cuda_helpers_end();
@@ -724,8 +723,10 @@ static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, u
     if (ompgpu_cuda_provide(ordinal, f, env->dynamic_bytes))
         return 1;
     self->recursive = f->entry && (f->entry->flags & OMPGPU_KERNEL_RECURSIVE);
-    if (ompgpu_cuda_prints(f))
+    if (ompgpu_cuda_prints(f)) {
+        fflush(stdout); /* what the program has printed before comes before */
         self->prints |= 1u << ordinal;
+    }
     CUresult err = ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1,
                                               env->dynamic_bytes, stream, params, NULL);
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&

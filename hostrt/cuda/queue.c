@@ -12,56 +12,49 @@
  *
  * An event counts how often it was asked to be recorded and how often that was put into a stream.
  * Who waits for it waits for the second to be what the first was, and then lets its stream wait, or
- * asks the driver.  After a failure of a thread nothing is done any more by those of its device;
- * the events that it records say so. */
+ * asks the driver.  After a failure the queue's thread does nothing any more; the events that it
+ * records say so, and queues that wait for one of these fail, too. */
 #include <stdio.h>
-#include <string.h>
 #include "hostrt/cuda/cuda.h"
 
 enum { NOTIFY = OMPGPU_WORK_OTHER }; /* call(argument) when the event has come */
 
 /* Guards lists, events and what follows.  Under it only error.c is called. */
 static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
-static pthread_cond_t moved = PTHREAD_COND_INITIALIZER; /* an event was put, or something failed */
-static struct failure {
-    bool failed; /* atomic */
-    char message[1024];
-} failures[CUDA_MAX_DEVICES];
+static pthread_cond_t moved = PTHREAD_COND_INITIALIZER; /* an event was put */
 
 /* ------------------------------------------------------------------ a queue's thread
  * Lock held, but while it does something. */
-static void note_failure(int ordinal, const char *message)
+static void note_failure(struct cuda_queue *q, const char *message)
 {
-    struct failure *f = &failures[ordinal];
-    if (!f->failed)
-        snprintf(f->message, sizeof f->message, "%s", message);
-    __atomic_store_n(&f->failed, true, __ATOMIC_RELEASE);
-    pthread_cond_broadcast(&moved);
+    if (!q->failed)
+        snprintf(q->message, sizeof q->message, "%s", message);
+    __atomic_store_n(&q->failed, true, __ATOMIC_RELEASE);
 }
 
 /* Until the event is where the stream can wait for it. */
-static int await_put(const struct cuda_queue *q, const struct ompgpu_work *w)
+static int await_put(struct cuda_queue *q, const struct ompgpu_work *w)
 {
     const struct cuda_event *e = (const struct cuda_event *)w->event;
-    while (e->put < w->number && !failures[q->ordinal].failed)
+    while (e->put < w->number && !q->failed)
         pthread_cond_wait(&moved, &lock);
-    if (e->failed)
-        note_failure(q->ordinal, "an earlier construct with nowait has failed on another device");
-    return failures[q->ordinal].failed;
+    if (e->failure)
+        note_failure(q, e->failure);
+    return q->failed;
 }
 
 static void put_event(const struct cuda_queue *q, const struct ompgpu_work *w)
 {
     struct cuda_event *e = (struct cuda_event *)w->event;
-    __atomic_store_n(&e->failed, failures[q->ordinal].failed, __ATOMIC_RELAXED);
+    __atomic_store_n(&e->failure, q->failed ? q->message : NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&e->put, w->number, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&moved);
 }
 
 static int give_notice(struct cuda_queue *q, const struct ompgpu_work *w)
 {
-    const bool prints = q->prints && w->event;
-    q->prints &= !w->event;
+    const bool prints = q->prints;
+    q->prints = false;
     return ompgpu_cuda_notify(q->ordinal, &q->notices, (struct cuda_event *)w->event, prints,
                               w->call, w->argument);
 }
@@ -78,16 +71,24 @@ static int notify(struct cuda_queue *q, const struct ompgpu_work *w)
     return 0;
 }
 
+/* What ended before a failure is told of all the same. */
+static bool is_skipped(struct cuda_queue *q, const struct ompgpu_work *w)
+{
+    if (w->kind == OMPGPU_WORK_WAIT)
+        return await_put(q, w);
+    return (int)w->kind == NOTIFY ? ((const struct cuda_event *)w->event)->failure != NULL
+                                  : q->failed;
+}
+
 static void take_turn(struct ompgpu_work_queue *work, const struct ompgpu_work *w)
 {
     struct cuda_queue *q = (struct cuda_queue *)work;
-    bool skip = w->kind == OMPGPU_WORK_WAIT ? await_put(q, w) : failures[q->ordinal].failed;
-    if (!skip) {
+    if (!is_skipped(q, w)) {
         pthread_mutex_unlock(&lock);
         int bad = (int)w->kind == NOTIFY ? notify(q, w) : ompgpu_cuda_turn(q, w);
         pthread_mutex_lock(&lock);
         if (bad)
-            note_failure(q->ordinal, ompgpu_plugin_message());
+            note_failure(q, ompgpu_plugin_message());
     }
     if (w->kind == OMPGPU_WORK_RECORD)
         put_event(q, w);
@@ -120,15 +121,15 @@ static int start_thread(struct cuda_queue *q)
 }
 
 /* ------------------------------------------------------------------ what is put into a queue */
-static bool has_failed(int ordinal)
+static bool has_failed(const struct cuda_queue *q)
 {
-    return __atomic_load_n(&failures[ordinal].failed, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&q->failed, __ATOMIC_ACQUIRE);
 }
 
 /* The list is empty, and all that its thread had to do is done.  Only the caller adds to it. */
 static bool is_idle(const struct cuda_queue *q)
 {
-    return !q->threaded || (!ompgpu_work_any(&q->work) && !q->returning && !has_failed(q->ordinal));
+    return !q->threaded || (!ompgpu_work_any(&q->work) && !q->returning && !has_failed(q));
 }
 
 static int add_to_list(struct cuda_queue *q, struct ompgpu_work w)
@@ -181,6 +182,8 @@ int ompgpu_cuda_queue_launch(int ordinal, void *queue, struct ompgpu_function *f
                              unsigned threads, void **params)
 {
     (void)ordinal;
+    if (ompgpu_cuda_prints(f)) /* what the program has printed before comes before */
+        fflush(stdout);
     return add(queue, (struct ompgpu_work){ .kind = OMPGPU_WORK_LAUNCH,
                                             .f = f,
                                             .teams = teams,
@@ -206,11 +209,11 @@ int ompgpu_cuda_queue_notify(int ordinal, void *queue, void *event, void (*funct
     const struct ompgpu_work w = {
         .kind = NOTIFY, .event = event, .call = function, .argument = argument
     };
-    (void)ordinal;
-    if (event && !is_idle(q))
+    if (!event)
+        return ompgpu_cuda_notify(ordinal, &q->notices, NULL, false, function, argument);
+    if (!is_idle(q))
         return ompgpu_work_add(q, w);
-    return event && ompgpu_settings.device_kind == OMPGPU_KIND_PTX ? notify(q, &w)
-                                                                   : give_notice(q, &w);
+    return ompgpu_settings.device_kind == OMPGPU_KIND_PTX ? notify(q, &w) : give_notice(q, &w);
 }
 
 int ompgpu_cuda_queue_create(int ordinal, void **queue)
@@ -234,10 +237,11 @@ void ompgpu_cuda_queue_destroy(int ordinal, void *queue)
         ompgpu_work_end(&q->work);
     ompgpu_cuda_notices_end(ordinal, &q->notices);
     bool alive = !ompgpu_cuda_use(ordinal);
-    if (alive) {
-        ompgpu_cuda.cuStreamSynchronize(q->stream);
+    bool good = alive && !ompgpu_cuda.cuStreamSynchronize(q->stream) && !has_failed(q);
+    if (q->small)
+        ompgpu_cuda_small_end(q->small, good);
+    if (alive)
         ompgpu_cuda.cuStreamDestroy(q->stream);
-    }
     ompgpu_cuda_small_free(q->small, alive);
     ompgpu_xfree(q);
 }
@@ -300,7 +304,7 @@ int ompgpu_cuda_queue_wait(int ordinal, void *queue, void *event)
     unsigned long number = __atomic_load_n(&e->recorded.times, __ATOMIC_ACQUIRE);
     (void)ordinal;
     bool there = __atomic_load_n(&e->put, __ATOMIC_ACQUIRE) >= number &&
-                 !__atomic_load_n(&e->failed, __ATOMIC_RELAXED);
+                 !__atomic_load_n(&e->failure, __ATOMIC_RELAXED);
     return there ? add(queue, w) : add_to_list(queue, w);
 }
 
@@ -319,31 +323,29 @@ static int ask_for_event(int ordinal, const struct cuda_event *e)
             ompgpu_cuda_check(ordinal, asked, "cuEventQuery", "%s", ""));
 }
 
-/* By the host; nonzero: something has failed on the device. */
-static int await_record(int ordinal, const struct cuda_event *e)
+/* By the host, until it is in a stream; nonzero: something before it has failed. */
+static int await_record(const struct cuda_event *e)
 {
     pthread_mutex_lock(&lock);
     unsigned long number = __atomic_load_n(&e->recorded.times, __ATOMIC_ACQUIRE);
-    while (__atomic_load_n(&e->put, __ATOMIC_ACQUIRE) < number && !failures[ordinal].failed)
+    while (__atomic_load_n(&e->put, __ATOMIC_ACQUIRE) < number)
         pthread_cond_wait(&moved, &lock);
-    bool failed = failures[ordinal].failed;
-    if (failed)
-        ompgpu_plugin_error("%s", failures[ordinal].message);
+    const char *failure = __atomic_load_n(&e->failure, __ATOMIC_RELAXED);
+    if (failure)
+        ompgpu_plugin_error("%s", failure);
     pthread_mutex_unlock(&lock);
-    return failed;
+    return failure != NULL;
 }
 
 /* What the completer asks for anyway is not asked for twice. */
 int ompgpu_cuda_event_wait(int ordinal, void *event)
 {
-    return await_record(ordinal, event) || ompgpu_cuda_use(ordinal) ||
-           (!ompgpu_cuda_await_notice(ordinal, event) &&
-            (ask_for_event(ordinal, event) || ompgpu_cuda_check_completer(ordinal)));
+    return await_record(event) || (!ompgpu_cuda_await_notice(ordinal, event) &&
+                                   (ompgpu_cuda_use(ordinal) || ask_for_event(ordinal, event) ||
+                                    ompgpu_cuda_check_completer(ordinal)));
 }
 
-/* ------------------------------------------------------------------ the end, and fork */
-void ompgpu_cuda_queues_end(int ordinal) { failures[ordinal].failed = false; }
-
+/* ------------------------------------------------------------------ fork */
 /* A child has none of the threads: its queues are never used again. */
 void ompgpu_cuda_queue_fork(enum ompgpu_fork when)
 {
@@ -351,9 +353,7 @@ void ompgpu_cuda_queue_fork(enum ompgpu_fork when)
         pthread_mutex_lock(&lock);
         return;
     }
-    if (when == OMPGPU_FORK_CHILD) {
+    if (when == OMPGPU_FORK_CHILD)
         pthread_cond_init(&moved, NULL);
-        memset(failures, 0, sizeof failures);
-    }
     pthread_mutex_unlock(&lock);
 }

@@ -5,8 +5,9 @@
  * and what comes earlier in the queue must have ended by then where that matters:
  *
  *      to the device   Small ones are read when their turn comes, and go by way of pinned memory;
- *                      of kernels before them only those of programs with unified memory can write
- *                      what is read.  Others wait for the stream.
+ *                      of kernels before them only those of programs with unified memory, or with
+ *                      functions of the host that kernels call, can write what is read.  Others
+ *                      wait for the stream.
  *      to the host     Small ones go into pinned memory in the stream, and to their places before
  *                      something is done that others can see: an event, a function of the host,
  *                      a copy to the device.  Others wait for the stream.
@@ -28,11 +29,17 @@ static int settle(struct cuda_queue *q)
         call = "cuStreamSynchronize", err = ompgpu_cuda.cuStreamSynchronize(q->stream);
     if (q->small)
         ompgpu_cuda_small_end(q->small, !err);
-    q->busy = q->returning = q->prints = false;
+    q->busy = q->returning = q->prints = q->calls = false;
     return err && ompgpu_cuda_check(q->ordinal, err, call, "%s", "");
 }
 
 /* ------------------------------------------------------------------ copies */
+/* What is under way may change what the host has. */
+static bool writes_host(const struct cuda_queue *q)
+{
+    return q->calls || ompgpu_unified() || ompgpu_reverse_any();
+}
+
 /* One that a small copy of so many bytes fits into; NULL: none, since it is too large or there is
  * no memory.  *bad: the stream has failed. */
 static struct cuda_small *get_small(struct cuda_queue *q, size_t size, int *bad)
@@ -63,7 +70,7 @@ static int copy_in_stream(struct cuda_queue *q, const struct ompgpu_work *w)
 bool ompgpu_cuda_reads_now(struct cuda_queue *q, const struct ompgpu_work *w)
 {
     enum { FEW = 16 << 10 }; /* bytes: to move them takes as long as to wake a thread */
-    if (w->kind != OMPGPU_WORK_TO_DEVICE || w->size > FEW || ompgpu_unified())
+    if (w->kind != OMPGPU_WORK_TO_DEVICE || w->size > FEW || writes_host(q))
         return false;
     const struct cuda_small *s = ompgpu_cuda_small_get(&q->small, ROOM);
     return s && ompgpu_cuda_small_fits(s, w->size);
@@ -74,7 +81,7 @@ static int copy_to_device(struct cuda_queue *q, const struct ompgpu_work *w)
     int bad;
     if (!ompgpu_cuda_is_pageable(w->src))
         return copy_in_stream(q, w);
-    if ((q->returning || ompgpu_unified()) && settle(q))
+    if ((q->returning || writes_host(q)) && settle(q))
         return 1;
     struct cuda_small *s = get_small(q, w->size, &bad);
     if (s) {
@@ -132,7 +139,7 @@ static int launch(struct cuda_queue *q, const struct ompgpu_work *w)
 static int call_host(struct cuda_queue *q, const struct ompgpu_work *w)
 {
     if (!q->threaded) {
-        q->busy = true;
+        q->busy = q->calls = true;
         return CUDA_TRY(q->ordinal, cuLaunchHostFunc, q->stream, w->call, w->argument);
     }
     if (settle(q))

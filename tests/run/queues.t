@@ -167,6 +167,80 @@ done
 check "... over a slow bus" in_time env NULLCUDA_BYTES_PER_US=2000 ./chains
 unset OMPGPU_COPY_THREADS
 
+# The host's function that a kernel calls writes what the next copy to the device reads.  The driver is the PTX machine, whose device is taken for
+# a GPU here: so copies are made as they are there, and kernels run.
+cat >ancestor.c <<'C'
+#include <stdio.h>
+#pragma omp requires reverse_offload
+static int x[4], large[10000], got[2];
+int main(void)
+{
+    int bad = 0;
+    for (int i = 0; i < 60; i++) {
+        x[0] = large[0] = 1, got[0] = got[1] = 0;
+#pragma omp target data map(to: x, large) map(from: got)
+        {
+#pragma omp target nowait depend(out: x)
+            {
+#pragma omp target device(ancestor: 1) map(x, large)
+                x[0] = large[0] = 7; /* the host's */
+            }
+#pragma omp target update to(x, large) nowait depend(inout: x)
+#pragma omp target nowait depend(inout: x)
+            got[0] = x[0], got[1] = large[0];
+#pragma omp taskwait
+        }
+        bad += got[0] != 7 || got[1] != 7;
+    }
+    if (bad)
+        printf("%d of 60 are wrong\n", bad);
+    return bad != 0;
+}
+C
+check "a call of the host compiles" "$CC" -w -O1 --gpu-arch=sm_90 ancestor.c -o ancestor
+machine=$(dirname "$(dirname "$CC")")/lib/libompgpu-ptx.so
+for seed in 1 2 3; do
+    check "copies after a call of the host, seed $seed" in_time env OMPGPU_DEVICE=cuda OMPGPU_CUDA_DRIVER="$machine" OMPGPU_PTX_SCHEDULE=$seed ./ancestor
+done
+
+# A copy that fails in a queue is not said of a construct that is older and under way.
+cat >blame.c <<'C'
+static char a[100], b[100000];
+int main(void)
+{
+#pragma omp target enter data map(alloc: b)
+#pragma omp target nowait map(tofrom: a)
+    a[0]++;
+#pragma omp target update to(b) nowait /* fails */
+#pragma omp taskwait
+    return 0;
+}
+C
+check "a copy that fails compiles" "$CC" -w -O1 --gpu-arch=sm_90 blame.c -o blame
+fails() { test_must_fail 1 in_time env NULLCUDA_KERNEL_US=20000 NULLCUDA_FAIL=cuMemcpyHtoDAsync_v2:2:1 ./blame 2>err && has err '^ompgpu: blame.c:7: error: target update to(b) nowait: cuMemcpyHtoDAsync'; }
+check "... is said of its construct" fails
+
+# The host thread may have the lock of stdout, of which a queue's thread must do without.
+cat >locked.c <<'C'
+#include <stdio.h>
+static char b[2000000];
+int main(void)
+{
+    flockfile(stdout);
+    printf("lines that belong together\n");
+#pragma omp target nowait map(tofrom: b)
+    {
+        b[0]++;
+        printf("from the region\n");
+    }
+#pragma omp taskwait
+    funlockfile(stdout);
+    return 0;
+}
+C
+check "a region that prints compiles" "$CC" -w -O1 --gpu-arch=sm_90 locked.c -o locked
+check "... and runs while its thread has the lock of stdout" timeout 60 ./locked
+
 # There and back, of two host threads: kernels do nothing over nullcuda.
 cat >copies.c <<'C'
 #include <pthread.h>
