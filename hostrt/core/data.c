@@ -7,8 +7,8 @@
  * what has reached zero or is `always`, then frees: an item mapped twice in one construct with
  * different map types gets the effects of both.
  *
- * Items with OMPGPU_MAP_BLOCK are reached through one base: members of a struct, parts of an array.
- * The first that is not mapped creates one mapping for all of them.
+ * Items with OMPGPU_MAP_BLOCK are reached through one base (blocks.c): the first that is not mapped
+ * creates one mapping for all of them.
  *
  * Attached pointers: the device copy of a pointer holds a device address, the host's copy a host
  * address.  The mapping that holds the pointer remembers both, so that copying the storage around
@@ -453,56 +453,6 @@ static int check_parts(struct work *w, const struct ompgpu_map *m, const struct 
     return 0;
 }
 
-/* The first item of each block, by its base: a hash table. */
-struct blocks {
-    unsigned *first; /* number of the item + 1 */
-    unsigned mask;
-};
-static unsigned *find_block(const struct work *w, const struct blocks *b, const void *base)
-{
-    unsigned i = (unsigned)((uintptr_t)base * UINT64_C(0x9e3779b97f4a7c15) >> 32) & b->mask;
-    while (b->first[i] && w->maps[b->first[i] - 1].base != base)
-        i = (i + 1) & b->mask;
-    return &b->first[i];
-}
-
-static int note_blocks(struct work *w, struct blocks *b)
-{
-    unsigned room = 2;
-    while (room < 2 * w->n)
-        room *= 2;
-    *b = (struct blocks){ ompgpu_xalloc(room * sizeof *b->first), room - 1 };
-    for (unsigned i = 0; b->first && i < w->n; i++) {
-        const struct ompgpu_map *m = &w->maps[i];
-        unsigned *first =
-            (m->flags & OMPGPU_MAP_BLOCK) && m->size ? find_block(w, b, m->base) : NULL;
-        if (first && !*first)
-            *first = i + 1;
-    }
-    return b->first ? 0 : -1;
-}
-
-/* The kernel reaches the items of a block through one address. */
-static int check_blocks(struct work *w, uintptr_t *addresses)
-{
-    struct blocks b;
-    if (note_blocks(w, &b))
-        return ompgpu_item_failed(w, w->maps);
-    int bad = 0;
-    for (unsigned i = 0; i < w->n && !bad; i++) {
-        const struct ompgpu_map *m = &w->maps[i];
-        unsigned first = m->flags & OMPGPU_MAP_BLOCK ? *find_block(w, &b, m->base) : 0;
-        if (!first)
-            continue;
-        if (m->size && addresses[first - 1] != addresses[i])
-            bad = ompgpu_item_lies_apart(
-                w, m, find_extended(w->dev, (uintptr_t)w->maps[first - 1].begin, w->held));
-        addresses[i] = addresses[first - 1];
-    }
-    ompgpu_xfree(b.first);
-    return bad;
-}
-
 static int copy_in(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *e)
 {
     struct part p = mapped_part(e, m);
@@ -657,7 +607,7 @@ static int enter_items(struct work *w, uintptr_t *addresses, unsigned *done)
         bad = enter_item(w, &w->maps[*done], addresses ? &addresses[*done] : NULL);
     }
     if (!bad && addresses && (flags & OMPGPU_MAP_BLOCK))
-        bad = check_blocks(w, addresses);
+        bad = ompgpu_check_blocks(w, addresses);
     for (unsigned i = 0; (flags & OMPGPU_MAP_ATTACH) && i < w->n && !bad; i++)
         if (w->maps[i].flags & OMPGPU_MAP_ATTACH)
             bad = attach_pointer(w, &w->maps[i]);

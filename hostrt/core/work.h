@@ -50,6 +50,10 @@ static inline void unlock_tables(struct ompgpu_device *dev, unsigned held)
         ompgpu_tables_unlock(dev, held);
 }
 
+/* ------------------------------------------------------------------ blocks.c
+ * Nonzero: the items of one do not lie together.  Else addresses[i] is that of its base. */
+int ompgpu_check_blocks(struct work *, uintptr_t *addresses);
+
 #define IMPOSSIBLE_SIZE "the size is impossible: is a length negative?"
 /* ------------------------------------------------------------------ item_faults.c
  * Each sets the plugin's message and returns -1. */
