@@ -130,6 +130,18 @@ static void raw_mapped(void)
     try(driver.cuMemcpyDtoHAsync(&a, p, sizeof a, stream));
     try(driver.cuStreamSynchronize(stream));
 }
+static void raw_mapped_pinned(void) /* the result comes into pinned memory, the same each time */
+{
+    static int a, *result;
+    CUdeviceptr p = (CUdeviceptr)flag;
+    if (!result)
+        try(driver.cuMemHostAlloc((void **)&result, sizeof a, 0));
+    try(driver.cuMemcpyHtoDAsync(p, &a, sizeof a, stream));
+    launch(0);
+    try(driver.cuMemcpyDtoHAsync(result, p, sizeof a, stream));
+    try(driver.cuStreamSynchronize(stream));
+    a = *result;
+}
 static void raw_sum(void)
 {
     static double s;
@@ -250,6 +262,7 @@ static void launches(void)
 #pragma omp target enter data map(to: v0, v1, v2, v3)
     row("region, 4 present variables", region_present, raw_region, MOST);
     row("region, one int mapped tofrom", region_mapped, raw_mapped, MOST);
+    row("region, one int mapped tofrom (pinned)", region_mapped, raw_mapped_pinned, MOST);
     row("region, reduction of a double", region_sum, raw_sum, MOST);
     row("100 regions with nowait and depend", region_nowait, raw_nowait, 50);
 }
