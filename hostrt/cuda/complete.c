@@ -15,10 +15,10 @@
  * The driver prints the text of kernels when somebody waits for an event, but not when somebody
  * asks whether it has come: so the completer waits for one that has, before it calls the functions.
  *
- * Between two questions it leaves the driver, whose lock they take, and the processor to others.
- * Where nothing ends for a while it sleeps in between, and where there is no notice until there is
- * one.  After a failure nothing is called any more that waits for an event; who waits for one is
- * told of the failure.
+ * Between two questions it leaves the driver, whose lock they take, and the processor to others:
+ * longer while new notices come, since who makes them does not wait then.  Where nothing ends for a
+ * while it sleeps in between, and where there is no notice until there is one.  After a failure
+ * nothing is called any more that waits for an event; who waits for one is told of the failure.
  *
  * With the PTX machine, which does work while somebody waits for it, there are only notices without
  * an event. */
@@ -163,11 +163,15 @@ static void sleep_for(struct completer *c, double milliseconds)
     c->asleep = false;
 }
 
-/* Until the next question; where there is none to ask, after a while until there is. */
-static void rest(struct completer *c, struct cuda_asking *asking)
+/* Until the next question; where there is none to ask, after a while until there is.  hurry:
+ * somebody may wait for an answer. */
+static void rest(struct completer *c, struct cuda_asking *asking, bool hurry)
 {
+    const int pauses = hurry ? 1 : 8;
+    double sleep = 0;
     pthread_mutex_unlock(&c->lock);
-    double sleep = ompgpu_cuda_rest(asking);
+    for (int i = 0; i < pauses && sleep <= 0; i++)
+        sleep = ompgpu_cuda_rest(asking);
     pthread_mutex_lock(&c->lock);
     if (c->fresh || c->stop || sleep <= 0)
         return;
@@ -188,14 +192,12 @@ static void *complete(void *argument)
     pthread_mutex_lock(&c->lock);
     if (err)
         note_failure(c, err, "cuCtxSetCurrent");
-    while (!c->stop) {
-        if (c->fresh)
-            asking.begun = false;
+    for (bool fresh = false, before; !c->stop;) {
+        before = fresh, fresh = c->fresh;
         c->fresh = false;
-        if (ask_all(c))
+        if (ask_all(c) || fresh)
             asking.begun = false;
-        else
-            rest(c, &asking);
+        rest(c, &asking, !fresh || !before);
     }
     pthread_mutex_unlock(&c->lock);
     return NULL;
