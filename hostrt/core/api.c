@@ -336,12 +336,14 @@ int omp_target_associate_ptr(const void *host, const void *device, size_t size, 
     if (!host || !device || !size || size > UINTPTR_MAX - begin ||
         ompgpu_device_try(number, &dev) || !dev)
         return EINVAL;
+    unsigned held = ompgpu_tables_lock(dev);
     struct ompgpu_entry *e = ompgpu_entry_new(dev, begin, size, address, OMPGPU_REFS_INFINITE);
-    if (!e)
+    if (!e) {
+        ompgpu_tables_unlock(dev, held);
         return ENOMEM;
+    }
     e->associated = true;
     e->name = "omp_target_associate_ptr";
-    unsigned held = ompgpu_tables_lock(dev);
     const struct ompgpu_entry *old = ompgpu_present_find(dev, begin, size);
     bool same = old && old->associated && old->begin == e->begin && old->end == e->end &&
                 old->device == e->device;

@@ -432,6 +432,7 @@ struct ompgpu_device {
     /* the present table: see parts.c */
     unsigned char owners[1 << OMPGPU_OWNER_BITS]; /* atomic */
     struct ompgpu_part parts[OMPGPU_PARTS];
+    struct ompgpu_spares wide_spares;
     unsigned more_parts; /* atomic: in use, after the first */
     unsigned far; /* atomic: bit per part in which `nfar` was not 0 when it was looked at last */
     const struct ompgpu_thread *unsynced; /* see data.c; atomic */

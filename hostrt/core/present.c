@@ -39,41 +39,42 @@ enum { ENTRY_BYTES = (sizeof(struct ompgpu_entry) + LINE - 1) / LINE * LINE };
 _Static_assert(offsetof(struct ompgpu_entry, listed) < 2 * LINE, "the first two lines");
 
 /* Lock held. */
-static void make_spares(struct ompgpu_part *part)
+static void make_spares(struct ompgpu_spares *s)
 {
-    unsigned before = part->blocks ? part->blocks->n : 0, n = !before                  ? FIRST_BLOCK
-                                                              : before < LARGEST_BLOCK ? 2 * before
-                                                                                       : before;
+    unsigned before = s->blocks ? s->blocks->n : 0, n = !before                  ? FIRST_BLOCK
+                                                        : before < LARGEST_BLOCK ? 2 * before
+                                                                                 : before;
     struct ompgpu_block *b = ompgpu_xalloc(sizeof *b + LINE + (size_t)n * ENTRY_BYTES);
     if (!b)
         return;
     char *first = (char *)(((uintptr_t)(b + 1) + LINE - 1) & ~(uintptr_t)(LINE - 1));
     ompgpu_use_large_pages(first, (size_t)n * ENTRY_BYTES);
-    b->n = n, b->next = part->blocks, part->blocks = b;
+    b->n = n, b->next = s->blocks, s->blocks = b;
     while (n-- > 0) {
         struct ompgpu_entry *e = (struct ompgpu_entry *)(first + (size_t)n * ENTRY_BYTES);
-        e->spare = part->spare, part->spare = e;
+        e->spare = s->first, s->first = e;
     }
 }
 
-/* Where structs for an address are. */
-static struct ompgpu_part *part_with_spares(struct ompgpu_device *dev, uintptr_t address)
+/* A struct is all its lives one of the same part's mappings, or a wide one: so who has the lock of
+ * a part may read what the index names there, whatever that is by now. */
+static struct ompgpu_spares *spares_for(struct ompgpu_device *dev, uintptr_t begin, size_t size)
 {
-    struct ompgpu_part *part = ompgpu_part_at(dev, address);
-    return part ? part : &dev->parts[0];
+    return ompgpu_in_granule(begin, size) ? &ompgpu_part_make(dev, begin)->spares
+                                          : &dev->wide_spares;
 }
 
 struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin, size_t size,
                                       uintptr_t device, long refs)
 {
-    struct ompgpu_part *part = part_with_spares(dev, begin);
-    pthread_mutex_lock(&part->spare_lock);
-    if (!part->spare)
-        make_spares(part);
-    struct ompgpu_entry *e = part->spare;
+    struct ompgpu_spares *s = spares_for(dev, begin, size);
+    pthread_mutex_lock(&s->lock);
+    if (!s->first)
+        make_spares(s);
+    struct ompgpu_entry *e = s->first;
     if (e)
-        part->spare = e->spare;
-    pthread_mutex_unlock(&part->spare_lock);
+        s->first = e->spare;
+    pthread_mutex_unlock(&s->lock);
     if (!e)
         return NULL;
     memset(&e->holds, 0, sizeof *e - offsetof(struct ompgpu_entry, holds));
@@ -87,7 +88,7 @@ struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin
 
 void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
-    struct ompgpu_part *part = part_with_spares(dev, e->begin);
+    struct ompgpu_spares *s = spares_for(dev, e->begin, e->end - e->begin);
     ompgpu_xfree(e->uses);
     ompgpu_xfree(e->attachments);
     ompgpu_xfree(e->sent);
@@ -96,17 +97,21 @@ void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
     STORE(&e->count, (e->count & ~(NEXT_LIFE - 1)) + NEXT_LIFE);
     STORE(&e->begin, 0);
     STORE(&e->end, 0);
-    pthread_mutex_lock(&part->spare_lock);
-    e->spare = part->spare, part->spare = e;
-    pthread_mutex_unlock(&part->spare_lock);
+    pthread_mutex_lock(&s->lock);
+    e->spare = s->first, s->first = e;
+    pthread_mutex_unlock(&s->lock);
 }
 
 void ompgpu_entries_fork(enum ompgpu_fork when)
 {
-    for (int i = 0; i < ompgpu_ndevices; i++)
+    int (*const act)(pthread_mutex_t *) =
+        when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock : pthread_mutex_unlock;
+    for (int i = 0; i < ompgpu_ndevices; i++) {
+        struct ompgpu_device *dev = &ompgpu_devices[i];
         for (unsigned k = 0; k < OMPGPU_PARTS; k++)
-            (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock : pthread_mutex_unlock)(
-                &ompgpu_devices[i].parts[k].spare_lock);
+            act(&dev->parts[k].spares.lock);
+        act(&dev->wide_spares.lock);
+    }
 }
 
 long ompgpu_refs_take_all(struct ompgpu_entry *e)
@@ -418,13 +423,18 @@ void ompgpu_present_remove(struct ompgpu_device *dev, struct ompgpu_entry *e)
         count_far(dev, part, e, -1);
 }
 
-static void close_part(struct ompgpu_part *part)
+static void close_spares(struct ompgpu_spares *s)
 {
-    part->spare = NULL;
-    for (struct ompgpu_block *b; (b = part->blocks);) {
-        part->blocks = b->next;
+    s->first = NULL;
+    for (struct ompgpu_block *b; (b = s->blocks);) {
+        s->blocks = b->next;
         ompgpu_xfree(b);
     }
+}
+
+static void close_part(struct ompgpu_part *part)
+{
+    close_spares(&part->spares);
     for (struct ompgpu_quick *q; (q = part->quick);) {
         part->quick = q->older;
         ompgpu_xfree(q->memory);
@@ -435,6 +445,7 @@ void ompgpu_entries_close(struct ompgpu_device *dev)
 {
     for (unsigned i = 0; i < OMPGPU_PARTS; i++)
         close_part(&dev->parts[i]);
+    close_spares(&dev->wide_spares);
 }
 
 /* ------------------------------------------------------------------ without the lock */

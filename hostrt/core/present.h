@@ -127,6 +127,11 @@ struct ompgpu_entry *ompgpu_present_reach(struct ompgpu_device *, uintptr_t host
 enum { OMPGPU_PARTS = 16, OMPGPU_GRANULE_BITS = 21, OMPGPU_OWNER_BITS = 12 };
 /* What is held of a table: bit per part, and … */
 #define OMPGPU_WHOLE (1u << 31)
+struct ompgpu_spares {    /* structs of mappings (present.c) */
+    pthread_mutex_t lock; /* guards what follows */
+    struct ompgpu_entry *first;
+    struct ompgpu_block *blocks;
+};
 struct ompgpu_part {
     char apart[OMPGPU_APART]; /* from what other threads use, before and … */
     pthread_mutex_t lock;     /* guards what follows, but for what is atomic */
@@ -135,9 +140,7 @@ struct ompgpu_part {
     uint64_t construct;         /* how many constructs have counted here */
     unsigned nbusy;             /* mappings in it that are */
     unsigned nfar;              /* … whose base lies in another granule */
-    pthread_mutex_t spare_lock; /* guards what follows */
-    struct ompgpu_entry *spare;
-    struct ompgpu_block *blocks; /* of structs of mappings (present.c) */
+    struct ompgpu_spares spares;
     char apart_too[512 - OMPGPU_APART - 2 * sizeof(pthread_mutex_t) - 56]; /* … after it */
 };
 _Static_assert(sizeof(struct ompgpu_part) == 512, "a power of two, for the address of number i");

@@ -289,15 +289,17 @@ static int add_link(struct ompgpu_device *dev, const struct ompgpu_unit *unit,
 static int add_variable(struct ompgpu_device *dev, const struct ompgpu_unit *unit,
                         const struct ompgpu_var *v, void *address)
 {
+    unsigned held = ompgpu_tables_lock(dev);
     struct ompgpu_entry *e = ompgpu_entry_new(dev, (uintptr_t)v->address, v->size,
                                               (uintptr_t)address, OMPGPU_REFS_INFINITE);
-    if (!e)
+    if (!e) {
+        ompgpu_tables_unlock(dev, held);
         return -1;
+    }
     e->owner = unit;
     e->name = v->name, e->file = unit->file;
     if (ompgpu_watched())
         ompgpu_stale_created(dev, e, OMPGPU_MAP_FROM);
-    unsigned held = ompgpu_tables_lock(dev);
     struct ompgpu_entry *old = ompgpu_present_find(dev, e->begin, v->size);
     if (!old)
         ompgpu_present_insert(dev, e);
