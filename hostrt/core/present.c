@@ -82,7 +82,7 @@ struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin
     STORE(&e->end, begin + size);
     STORE(&e->device, device);
     e->base = 0;
-    STORE(&e->count, e->count | (uint32_t)refs);
+    STORE(&e->count, LOAD(&e->count) | (uint32_t)refs);
     return e;
 }
 
@@ -94,7 +94,7 @@ void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
     ompgpu_xfree(e->sent);
     ompgpu_xfree(e->had);
     ompgpu_xfree(e->shadow);
-    STORE(&e->count, (e->count & ~(NEXT_LIFE - 1)) + NEXT_LIFE);
+    STORE(&e->count, (LOAD(&e->count) & ~(NEXT_LIFE - 1)) + NEXT_LIFE);
     STORE(&e->begin, 0);
     STORE(&e->end, 0);
     pthread_mutex_lock(&s->lock);
