@@ -585,8 +585,10 @@ struct ompgpu_task {
     /* atomic: the serial of the last construct that is in its queue, and that others may wait for
      * there */
     uint64_t placed;
-    int met;                 /* atomic: the construct has ended, or its host task has begun */
-    uintptr_t event_of_host; /* omp_event_handle_t of that task */
+    int met;                   /* atomic: the construct has ended, or its host task has begun */
+    int left;                  /* atomic: by its host task, or who has collected it */
+    struct ompgpu_task *ended; /* the next of those to be collected */
+    uintptr_t event_of_host;   /* omp_event_handle_t of the host task */
 };
 static inline struct ompgpu_ticket ompgpu_ticket_of(struct ompgpu_task *t)
 {

@@ -13,6 +13,10 @@
  *      end_task()          called when the construct's event has come; whoever comes second, it or
  *                          the host task, fulfils the event
  *
+ * The thread that calls end_task() takes no lock that host threads want at each construct: it notes
+ * the task as ended, and collect(), called by others with the lock held, takes those noted off the
+ * list of what is under way, and makes them ready for other constructs.
+ *
  * Who puts a construct into a queue has the whole present table, so that who finds a trace of one
  * there finds all of it in its queue.  What is in a queue needs no host thread to go on;
  * that is why one may wait for it with a lock held.
@@ -29,26 +33,34 @@
 #include "hostrt/core/core.h"
 #include "hostrt/queue.h"
 
-/* Guards all below; never with a call.  Held for moments, by host threads and who ends what they
- * have begun: it is not worth going to sleep for. */
+/* Guards all below; never with a call.  Held for moments: it is not worth going to sleep for. */
 static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the list of those under way */
-static unsigned sleepers; /* that wait for it: to tell nobody costs no call of the system */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* what is under way, and in queues */
+/* atomic: threads that wait for that; to tell nobody costs no call of the system */
+static unsigned sleepers;
 static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER; /* the watcher */
 static bool idle; /* it waits for that: nothing has been under way for a while */
-static struct ompgpu_task *oldest, *newest;
+static struct ompgpu_task *oldest, *newest; /* under way, or ended and not collected */
+static struct ompgpu_task *ended;           /* atomic: those to be collected, by `ended` */
 static uint64_t serials;
 static bool watching, stopping, failed; /* the watcher; failed: it ends the program */
 static bool at_end;                     /* the thread that ends the process waits for us */
 static unsigned long waiting;           /* atomic: constructs whose host task has not ended */
 static pthread_t watcher;
 
-static void wait_for_change(void)
-{
-    sleepers++;
-    pthread_cond_wait(&changed, &lock);
-    sleepers--;
-}
+/* Lock held.  Who waits says so before he looks whether he has to, and who ends something looks
+ * whether anybody waits after it has ended. */
+static void begin_waiting(void) { __atomic_add_fetch(&sleepers, 1, __ATOMIC_SEQ_CST); }
+static void end_waiting(void) { __atomic_sub_fetch(&sleepers, 1, __ATOMIC_RELAXED); }
+#define WAIT_WHILE(condition)                                                                      \
+    do {                                                                                           \
+        begin_waiting();                                                                           \
+        while (condition)                                                                          \
+            pthread_cond_wait(&changed, &lock);                                                    \
+        end_waiting();                                                                             \
+    } while (0)
+
+static bool anybody_waits(void) { return __atomic_load_n(&sleepers, __ATOMIC_SEQ_CST); }
 
 /* ------------------------------------------------------------------ tasks */
 static struct ompgpu_task *new_task(struct ompgpu_device *dev)
@@ -62,9 +74,67 @@ static struct ompgpu_task *new_task(struct ompgpu_device *dev)
     return t;
 }
 
+struct piece {
+    struct piece *next;
+    char bytes[];
+};
+
+static void list_remove(struct ompgpu_task *t)
+{
+    *(t->previous ? &t->previous->next : &oldest) = t->next;
+    *(t->next ? &t->next->previous : &newest) = t->previous;
+}
+
+/* Lock held.  Nobody uses it any more. */
+static void recycle(struct ompgpu_task *t)
+{
+    for (struct piece *p; (p = t->pieces);) {
+        t->pieces = p->next;
+        ompgpu_xfree(p);
+    }
+    ompgpu_xfree(t->kept);
+    t->kept = NULL;
+    ompgpu_chunk_drop(t->where.chunk);
+    t->where.chunk = NULL;
+    t->next = t->dev->idle, t->dev->idle = t;
+}
+
+static void put_task(struct ompgpu_task *t)
+{
+    pthread_mutex_lock(&lock);
+    recycle(t);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Two leave a task: its host task, and who collects it.  true: this is the second. */
+static bool leave(struct ompgpu_task *t)
+{
+    return __atomic_exchange_n(&t->left, 1, __ATOMIC_ACQ_REL);
+}
+
+static void host_leaves(struct ompgpu_task *t)
+{
+    if (leave(t))
+        put_task(t);
+}
+
+/* Lock held. */
+static void collect(void)
+{
+    struct ompgpu_task *t = __atomic_exchange_n(&ended, NULL, __ATOMIC_ACQUIRE);
+    for (struct ompgpu_task *next; t; t = next) {
+        next = t->ended;
+        list_remove(t);
+        if (leave(t))
+            recycle(t);
+    }
+}
+
 static struct ompgpu_task *get_task(struct ompgpu_device *dev)
 {
     pthread_mutex_lock(&lock);
+    if (!dev->idle)
+        collect();
     struct ompgpu_task *t = dev->idle;
     if (t)
         dev->idle = t->next;
@@ -73,17 +143,12 @@ static struct ompgpu_task *get_task(struct ompgpu_device *dev)
         return NULL;
     t->next = t->previous = NULL;
     t->enqueued = false;
-    t->met = 0;
+    t->met = t->left = 0;
     t->nwaits = t->nmaps = 0;
     t->function = NULL;
     t->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
     return t;
 }
-
-struct piece {
-    struct piece *next;
-    char bytes[];
-};
 
 char *ompgpu_task_room(struct ompgpu_task *t, size_t size)
 {
@@ -118,22 +183,6 @@ int ompgpu_task_wait_for(struct ompgpu_task *t, struct ompgpu_ticket other)
     return 0;
 }
 
-/* Nobody uses it any more. */
-static void put_task(struct ompgpu_task *t)
-{
-    for (struct piece *p; (p = t->pieces);) {
-        t->pieces = p->next;
-        ompgpu_xfree(p);
-    }
-    ompgpu_xfree(t->kept);
-    t->kept = NULL;
-    ompgpu_chunk_drop(t->where.chunk);
-    t->where.chunk = NULL;
-    pthread_mutex_lock(&lock);
-    t->next = t->dev->idle, t->dev->idle = t;
-    pthread_mutex_unlock(&lock);
-}
-
 /* ------------------------------------------------------------------ waiting */
 int ompgpu_task_await(struct ompgpu_task *self, struct ompgpu_ticket other)
 {
@@ -145,8 +194,7 @@ int ompgpu_task_await(struct ompgpu_task *self, struct ompgpu_ticket other)
                    : self->dev->plugin->queue_wait(self->dev->ordinal, self->queue->handle,
                                                    other.task->event);
     pthread_mutex_lock(&lock);
-    while (ompgpu_under_way(other) && !failed)
-        wait_for_change();
+    WAIT_WHILE(ompgpu_under_way(other) && !failed);
     bool bad = failed;
     pthread_mutex_unlock(&lock);
     if (bad)
@@ -166,8 +214,7 @@ void ompgpu_task_await_placed(const struct ompgpu_task *t)
         if (is_placed(t->waits[i]))
             continue;
         pthread_mutex_lock(&lock);
-        while (!is_placed(t->waits[i]) && !failed)
-            wait_for_change();
+        WAIT_WHILE(!is_placed(t->waits[i]) && !failed);
         pthread_mutex_unlock(&lock);
     }
 }
@@ -186,10 +233,13 @@ void ompgpu_dropped_free(struct ompgpu_device *dev)
     }
 }
 
-static bool any_before(const struct ompgpu_device *dev, uint64_t last)
+/* Lock held.  Is one of them under way, of this device or, with NULL, of any? */
+static bool any_until(uint64_t last, const struct ompgpu_device *dev)
 {
-    const struct ompgpu_task *t = oldest;
-    while (t && (t->dev != dev || t->serial > last))
+    collect();
+    struct ompgpu_task *t = oldest;
+    while (t &&
+           ((dev && t->dev != dev) || t->serial > last || !ompgpu_under_way(ompgpu_ticket_of(t))))
         t = t->next;
     return t;
 }
@@ -199,8 +249,7 @@ static bool free_by_waiting(struct ompgpu_device *dev)
 {
     pthread_mutex_lock(&lock);
     uint64_t last = __atomic_load_n(&serials, __ATOMIC_RELAXED);
-    while (any_before(dev, last) && !failed)
-        wait_for_change();
+    WAIT_WHILE(any_until(last, dev) && !failed);
     bool any = dev->dropped != NULL;
     pthread_mutex_unlock(&lock);
     ompgpu_dropped_free(dev);
@@ -215,12 +264,6 @@ int ompgpu_memory_get(struct ompgpu_device *dev, size_t size, void **memory)
 }
 
 /* ------------------------------------------------------------------ the end of a construct */
-static void list_remove(struct ompgpu_task *t)
-{
-    *(t->previous ? &t->previous->next : &oldest) = t->next;
-    *(t->next ? &t->next->previous : &newest) = t->previous;
-}
-
 static void list_add(struct ompgpu_task *t)
 {
     t->previous = newest, t->next = NULL;
@@ -231,22 +274,29 @@ static void list_add(struct ompgpu_task *t)
 static void give_dropped(struct ompgpu_task *t)
 {
     struct ompgpu_entry *last = t->dropped;
-    if (!last)
-        return;
+    pthread_mutex_lock(&lock);
     while (last->range.left)
         last = (struct ompgpu_entry *)last->range.left;
     last->range.left = (struct ompgpu_range *)t->dev->dropped;
     __atomic_store_n(&t->dev->dropped, t->dropped, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&lock);
     t->dropped = NULL;
 }
 
 /* The construct has ended and its host task has begun. */
-static void end_both(struct ompgpu_task *t)
+static void fulfil(uintptr_t event)
 {
-    uintptr_t event = t->event_of_host;
-    put_task(t);
     __atomic_sub_fetch(&waiting, 1, __ATOMIC_RELAXED);
     ompgpu_libomp()->fulfill(event);
+}
+
+/* For collect(); it may be another construct's at once. */
+static void note_ended(struct ompgpu_task *t)
+{
+    t->ended = __atomic_load_n(&ended, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&ended, &t->ended, t, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
 }
 
 static void end_task(void *argument)
@@ -255,15 +305,19 @@ static void end_task(void *argument)
     if (ompgpu_watched() && t->region)
         ompgpu_watch_launch(&t->where, t->dev, t->function, t->geometry, t->start, true);
     ompgpu_returning_end(t);
-    pthread_mutex_lock(&lock);
-    list_remove(t);
-    give_dropped(t);
+    if (t->dropped)
+        give_dropped(t);
     __atomic_store_n(&t->finished, t->serial, __ATOMIC_RELEASE);
-    if (sleepers)
+    bool both = __atomic_exchange_n(&t->met, 1, __ATOMIC_SEQ_CST);
+    uintptr_t event = both ? t->event_of_host : 0;
+    note_ended(t);
+    if (anybody_waits()) {
+        pthread_mutex_lock(&lock);
         pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
-    if (__atomic_exchange_n(&t->met, 1, __ATOMIC_ACQ_REL))
-        end_both(t);
+        pthread_mutex_unlock(&lock);
+    }
+    if (both)
+        fulfil(event);
 }
 
 /* ------------------------------------------------------------------ the watcher */
@@ -287,8 +341,7 @@ static __attribute__((noreturn)) void fail_task(const struct ompgpu_task *t)
         ompgpu_data_nearest(t->dev, address, t->dropped, nearest, sizeof nearest);
     if (ompgpu_exiting()) {
         pthread_mutex_lock(&lock);
-        while (!at_end)
-            wait_for_change();
+        WAIT_WHILE(!at_end);
         fflush(NULL);
         ompgpu_say(&t->where, "error", "%s%s", reason, nearest);
         _exit(1);
@@ -309,10 +362,10 @@ static struct timespec milliseconds_from_now(long n)
 static void wait_for_end(struct ompgpu_ticket first)
 {
     struct timespec soon = milliseconds_from_now(200);
-    sleepers++;
+    begin_waiting();
     while (ompgpu_under_way(first) && pthread_cond_timedwait(&changed, &lock, &soon) != ETIMEDOUT)
         ;
-    sleepers--;
+    end_waiting();
 }
 
 /* Lock held. */
@@ -333,7 +386,12 @@ static void *watch(void *unused)
 {
     enum { TICK = 2, QUIET = 50 }; /* milliseconds, ticks */
     pthread_mutex_lock(&lock);
+    uint64_t seen = 0;
     for (unsigned quiet = 0; oldest || !stopping;) {
+        uint64_t all = __atomic_load_n(&serials, __ATOMIC_RELAXED);
+        if (all == seen) /* who makes constructs collects others */
+            collect();
+        seen = all;
         struct ompgpu_ticket first =
             oldest ? ompgpu_ticket_of(oldest) : (struct ompgpu_ticket){ 0 };
         quiet = oldest ? 0 : quiet + 1;
@@ -417,7 +475,7 @@ static int begin_task(struct ompgpu_task *t)
     int bad = start_watcher();
     if (idle)
         pthread_cond_signal(&wanted);
-    if (sleepers)
+    if (anybody_waits())
         pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     return bad || plugin->queue_notify(t->dev->ordinal, t->queue->handle, t->event, end_task, t);
@@ -532,14 +590,6 @@ static int keep_call(struct ompgpu_task *t, const struct ompgpu_map *maps, unsig
 __attribute__((weak)) int __cxa_thread_atexit_impl(void (*)(void *), void *, void *object);
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
-static bool any_until(uint64_t last)
-{
-    const struct ompgpu_task *t = oldest;
-    while (t && t->serial > last)
-        t = t->next;
-    return t;
-}
-
 /* A thread of the program's that has made deferred constructs waits for them.  Those of the OpenMP
  * library have done so at the end of a parallel region, and the one that ends the process does so
  * later (ompgpu_deferred_stop). */
@@ -551,8 +601,7 @@ static void thread_ends(void *unused)
         return;
     pthread_mutex_lock(&lock);
     uint64_t last = __atomic_load_n(&serials, __ATOMIC_RELAXED);
-    while (any_until(last) && !failed)
-        wait_for_change();
+    WAIT_WHILE(any_until(last, NULL) && !failed);
     bool bad = failed;
     pthread_mutex_unlock(&lock);
     if (!bad && l->thread && l->wait)
@@ -585,7 +634,15 @@ static bool stack_is_deep(void)
     return stack_begin - frame > DEEP;
 }
 
-static void end_from_queue(void *task) { end_both(task); }
+/* The construct has ended before. */
+static void end_host_task(struct ompgpu_task *t)
+{
+    uintptr_t event = t->event_of_host;
+    host_leaves(t);
+    fulfil(event);
+}
+
+static void end_from_queue(void *task) { end_host_task(task); }
 
 static bool ends_from_queue(struct ompgpu_task *t)
 {
@@ -729,12 +786,13 @@ void __ompgpu_deferred(void *task, uintptr_t event)
         ompgpu_creating = NULL;
     t->event_of_host = event;
     if (!t->enqueued && __atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
-        t->met = 1; /* exit() was called in another task */
+        t->met = t->left = 1; /* exit() was called in another task */
     else if (!t->enqueued)
         enqueue_now(t);
-    if (__atomic_exchange_n(&t->met, 1, __ATOMIC_ACQ_REL) &&
-        (!stack_is_deep() || !ends_from_queue(t)))
-        end_both(t);
+    if (!__atomic_exchange_n(&t->met, 1, __ATOMIC_ACQ_REL))
+        host_leaves(t);
+    else if (!stack_is_deep() || !ends_from_queue(t))
+        end_host_task(t);
 }
 
 /* ------------------------------------------------------------------ the end, and fork */
@@ -743,8 +801,7 @@ bool ompgpu_any_deferred(void) { return __atomic_load_n(&serials, __ATOMIC_RELAX
 void ompgpu_deferred_finish(void)
 {
     pthread_mutex_lock(&lock);
-    while (oldest && (!failed || at_end))
-        wait_for_change();
+    WAIT_WHILE(any_until(UINT64_MAX, NULL) && (!failed || at_end));
     bool join = watching && !failed;
     watching = watching && failed;
     stopping = true;
@@ -785,6 +842,9 @@ void ompgpu_deferred_close(struct ompgpu_device *dev)
         ompgpu_xfree(dev->queues[i]);
     }
     dev->nqueues = 0;
+    pthread_mutex_lock(&lock);
+    collect();
+    pthread_mutex_unlock(&lock);
     ompgpu_dropped_free(dev);
     for (struct ompgpu_task *t; (t = dev->idle);) { /* others still have a host task */
         dev->idle = t->next;
@@ -800,7 +860,7 @@ static void forget_all(void)
 {
     for (struct ompgpu_task *t = oldest; t; t = t->next)
         t->finished = t->serial;
-    oldest = newest = NULL;
+    oldest = newest = ended = NULL;
     watching = idle = false;
     sleepers = 0;
     waiting = 0;

@@ -8,9 +8,12 @@
  * between them have.
  *
  *      host thread                    completer
- *      cuEventRecord                  cuEventQuery (oldest, newest)
- *      a notice at the list's end     notices leave the list: their events may be recorded anew
+ *      cuEventRecord                  what is handed over goes to the ends of the lists
+ *      a notice is handed over        cuEventQuery (oldest, newest)
+ *                                     notices leave the list: their events may be recorded anew
  *                                     their functions are called, with no lock held
+ *
+ * To hand one over takes no lock, since the completer is at work then as a rule.
  *
  * The driver prints the text of kernels when somebody waits for an event, but not when somebody
  * asks whether it has come: so the completer waits for one that has, before it calls the functions.
@@ -25,26 +28,19 @@
 #include <time.h>
 #include "hostrt/cuda/cuda.h"
 
-struct notice {
-    struct notice *next;
-    struct cuda_event *event; /* NULL: it has come */
-    bool prints;              /* a kernel before it does */
-    void (*function)(void *);
-    void *argument;
-};
 static struct completer {           /* of one device */
     pthread_mutex_t lock;           /* guards all below, and the queues' lists; never with a call */
     pthread_cond_t filled, changed; /* there is a notice; notices have left, or it has failed */
     pthread_t thread;
-    bool running, stop;
-    bool asleep;                /* it is to be told of notices */
-    bool fresh;                 /* there are new ones since it has looked */
+    bool running; /* atomic */
+    bool stop;
     unsigned waiters;           /* threads that wait for `changed` */
     struct cuda_notices *lists; /* that are not empty */
     struct cuda_notices due;    /* those without an event */
-    struct notice *spare;
-    CUresult err; /* of the question that has failed, 0: none has */
+    CUresult err;               /* of the question that has failed, 0: none has */
     const char *call;
+    bool asleep;                /* atomic: it is to be told of notices */
+    struct cuda_notice *handed; /* atomic: that are in no list yet, the newest first */
 } completers[CUDA_MAX_DEVICES] = { [0 ... CUDA_MAX_DEVICES - 1] = {
                                        .lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP,
                                        .filled = PTHREAD_COND_INITIALIZER,
@@ -64,8 +60,44 @@ static void note_failure(struct completer *c, CUresult err, const char *call)
     tell_waiters(c);
 }
 
+/* ------------------------------------------------------------------ lists */
+static bool any_handed(const struct completer *c)
+{
+    return __atomic_load_n(&c->handed, __ATOMIC_SEQ_CST);
+}
+
+static void list_notice(struct completer *c, struct cuda_notice *n)
+{
+    struct cuda_notices *list = n->list;
+    n->next = NULL;
+    if (list->first) {
+        list->newest->next = n;
+    } else {
+        list->first = n;
+        list->next = c->lists, c->lists = list;
+    }
+    list->newest = n;
+}
+
+/* In the order in which they were handed over.  Were there any? */
+static bool list_handed(struct completer *c)
+{
+    struct cuda_notice *newest = __atomic_exchange_n(&c->handed, NULL, __ATOMIC_ACQUIRE),
+                       *oldest = NULL;
+    for (struct cuda_notice *next; newest; newest = next) {
+        next = newest->next;
+        newest->next = oldest, oldest = newest;
+    }
+    bool any = oldest;
+    for (struct cuda_notice *next; oldest; oldest = next) {
+        next = oldest->next;
+        list_notice(c, oldest);
+    }
+    return any;
+}
+
 /* ------------------------------------------------------------------ asking */
-static bool has_come(struct completer *c, const struct notice *n)
+static bool has_come(struct completer *c, const struct cuda_notice *n)
 {
     if (!n->event || c->err)
         return !n->event;
@@ -80,10 +112,11 @@ static bool has_come(struct completer *c, const struct notice *n)
 
 /* What kernels before the notices up to this one have printed; to wait for the event, which has
  * come, makes the driver do it. */
-static bool print_text(struct completer *c, const struct notice *first, const struct notice *last)
+static bool print_text(struct completer *c, const struct cuda_notice *first,
+                       const struct cuda_notice *last)
 {
     bool prints = last->prints;
-    for (const struct notice *n = first; n != last; n = n->next)
+    for (const struct cuda_notice *n = first; n != last; n = n->next)
         prints |= n->prints;
     if (!prints)
         return true;
@@ -105,13 +138,33 @@ static void unlist(struct completer *c, struct cuda_notices *list)
         *p = list->next;
 }
 
-/* The notices up to this one leave their list, and are given. */
-static void give_notices(struct completer *c, struct cuda_notices *list, struct notice *last)
+/* The event's own, or another. */
+static void free_notice(struct cuda_notice *n)
 {
-    struct notice *first = list->first;
-    for (const struct notice *n = first; n != last->next; n = n->next)
+    if (n->event && n == &n->event->notice)
+        __atomic_store_n(&n->used, false, __ATOMIC_RELEASE);
+    else
+        ompgpu_xfree(n);
+}
+
+static void call_all(struct cuda_notice *first)
+{
+    for (struct cuda_notice *n = first, *next; n; n = next) {
+        void (*function)(void *) = n->function;
+        void *argument = n->argument;
+        next = n->next;
+        free_notice(n);
+        function(argument);
+    }
+}
+
+/* The notices up to this one leave their list, and are given. */
+static void give_notices(struct completer *c, struct cuda_notices *list, struct cuda_notice *last)
+{
+    struct cuda_notice *first = list->first;
+    for (const struct cuda_notice *n = first; n != last->next; n = n->next)
         if (n->event)
-            n->event->noticed--;
+            __atomic_sub_fetch(&n->event->noticed, 1, __ATOMIC_RELEASE);
     list->first = last->next;
     if (!list->first)
         unlist(c, list);
@@ -119,18 +172,16 @@ static void give_notices(struct completer *c, struct cuda_notices *list, struct 
     list->giving = true;
     tell_waiters(c);
     pthread_mutex_unlock(&c->lock);
-    for (const struct notice *n = first; n; n = n->next)
-        n->function(n->argument);
+    call_all(first);
     pthread_mutex_lock(&c->lock);
     list->giving = false;
     tell_waiters(c);
-    last->next = c->spare, c->spare = first;
 }
 
 /* Has anything come?  *next: of the lists, before functions are called, which may add some. */
 static bool ask_list(struct completer *c, struct cuda_notices *list, struct cuda_notices **next)
 {
-    struct notice *oldest = list->first, *newest = list->newest;
+    struct cuda_notice *oldest = list->first, *newest = list->newest;
     bool come = has_come(c, oldest);
     if (come && oldest != newest && has_come(c, newest))
         oldest = newest;
@@ -158,9 +209,7 @@ static void sleep_for(struct completer *c, double milliseconds)
     clock_gettime(CLOCK_MONOTONIC, &t);
     t.tv_nsec += (long)(milliseconds * 1e6);
     t.tv_sec += t.tv_nsec / 1000000000, t.tv_nsec %= 1000000000;
-    c->asleep = true;
     pthread_cond_clockwait(&c->filled, &c->lock, CLOCK_MONOTONIC, &t);
-    c->asleep = false;
 }
 
 /* Until the next question; where there is none to ask, after a while until there is.  hurry:
@@ -173,15 +222,14 @@ static void rest(struct completer *c, struct cuda_asking *asking, bool hurry)
     for (int i = 0; i < pauses && sleep <= 0; i++)
         sleep = ompgpu_cuda_rest(asking);
     pthread_mutex_lock(&c->lock);
-    if (c->fresh || c->stop || sleep <= 0)
+    if (c->stop || sleep <= 0)
         return;
-    if (c->lists && !c->err) {
+    __atomic_store_n(&c->asleep, true, __ATOMIC_SEQ_CST); /* before it looks for the last time */
+    if (!any_handed(c) && c->lists && !c->err)
         sleep_for(c, sleep);
-        return;
-    }
-    c->asleep = true;
-    pthread_cond_wait(&c->filled, &c->lock);
-    c->asleep = false;
+    else if (!any_handed(c))
+        pthread_cond_wait(&c->filled, &c->lock);
+    __atomic_store_n(&c->asleep, false, __ATOMIC_RELAXED);
 }
 
 static void *complete(void *argument)
@@ -193,8 +241,7 @@ static void *complete(void *argument)
     if (err)
         note_failure(c, err, "cuCtxSetCurrent");
     for (bool fresh = false, before; !c->stop;) {
-        before = fresh, fresh = c->fresh;
-        c->fresh = false;
+        before = fresh, fresh = list_handed(c);
         if (ask_all(c) || fresh)
             asking.begun = false;
         rest(c, &asking, !fresh || !before);
@@ -206,53 +253,51 @@ static void *complete(void *argument)
 /* ------------------------------------------------------------------ for queue.c and plugin.c */
 static int start_thread(struct completer *c)
 {
-    c->running = c->running || !ompgpu_quiet_thread(&c->thread, complete, c);
-    if (!c->running)
+    if (__atomic_load_n(&c->running, __ATOMIC_ACQUIRE))
+        return 0;
+    pthread_mutex_lock(&c->lock);
+    bool running = c->running || !ompgpu_quiet_thread(&c->thread, complete, c);
+    __atomic_store_n(&c->running, running, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&c->lock);
+    if (!running)
         ompgpu_plugin_error("no thread can be started for constructs with nowait");
-    return !c->running;
+    return !running;
 }
 
-static struct notice *get_notice(struct completer *c)
+/* An event has one of its own, since there is seldom more than one for it. */
+static struct cuda_notice *get_notice(struct cuda_event *event)
 {
-    struct notice *n = c->spare;
-    if (!n)
-        return ompgpu_xalloc(sizeof *n);
-    c->spare = n->next;
-    return n;
+    return event && !__atomic_exchange_n(&event->notice.used, true, __ATOMIC_ACQUIRE)
+               ? &event->notice
+               : ompgpu_xalloc(sizeof(struct cuda_notice));
 }
 
-static void add_notice(struct completer *c, struct cuda_notices *list, struct notice *n)
+static void hand_over(struct completer *c, struct cuda_notice *n)
 {
-    if (list->first) {
-        list->newest->next = n;
-    } else {
-        list->first = n;
-        list->next = c->lists, c->lists = list;
-    }
-    list->newest = n;
-    c->fresh = true;
-    if (c->asleep)
-        pthread_cond_signal(&c->filled);
+    n->next = __atomic_load_n(&c->handed, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&c->handed, &n->next, n, true, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_RELAXED))
+        ;
+    if (!__atomic_load_n(&c->asleep, __ATOMIC_SEQ_CST))
+        return;
+    pthread_mutex_lock(&c->lock);
+    pthread_cond_signal(&c->filled);
+    pthread_mutex_unlock(&c->lock);
 }
 
 int ompgpu_cuda_notify(int ordinal, struct cuda_notices *list, struct cuda_event *event,
                        bool prints, void (*function)(void *), void *argument)
 {
     struct completer *c = &completers[ordinal];
-    pthread_mutex_lock(&c->lock);
-    struct notice *n = get_notice(c);
-    int bad = !n || start_thread(c);
-    if (n)
-        *n = (struct notice){ NULL, event, prints, function, argument };
-    if (n && bad)
-        c->spare = n;
-    if (!bad) {
-        if (event)
-            event->noticed++;
-        add_notice(c, event ? list : &c->due, n);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return bad;
+    struct cuda_notice *n = start_thread(c) ? NULL : get_notice(event);
+    if (!n)
+        return 1;
+    n->list = event ? list : &c->due, n->event = event, n->prints = prints;
+    n->function = function, n->argument = argument;
+    if (event)
+        __atomic_add_fetch(&event->noticed, 1, __ATOMIC_RELAXED);
+    hand_over(c, n);
+    return 0;
 }
 
 static void wait_for_change(struct completer *c)
@@ -266,8 +311,8 @@ bool ompgpu_cuda_await_notice(int ordinal, const struct cuda_event *e)
 {
     struct completer *c = &completers[ordinal];
     pthread_mutex_lock(&c->lock);
-    bool any = e->noticed;
-    while (e->noticed && !c->err)
+    bool any = __atomic_load_n(&e->noticed, __ATOMIC_ACQUIRE);
+    while (__atomic_load_n(&e->noticed, __ATOMIC_ACQUIRE) && !c->err)
         wait_for_change(c);
     any = any && !c->err;
     pthread_mutex_unlock(&c->lock);
@@ -283,11 +328,11 @@ int ompgpu_cuda_check_completer(int ordinal)
     return err != CUDA_SUCCESS && ompgpu_cuda_check(ordinal, err, c->call, "%s", "");
 }
 
-static void free_notices(struct notice *n)
+static void free_notices(struct cuda_notice *n)
 {
-    for (struct notice *next; n; n = next) {
+    for (struct cuda_notice *next; n; n = next) {
         next = n->next;
-        ompgpu_xfree(n);
+        free_notice(n);
     }
 }
 
@@ -295,6 +340,7 @@ void ompgpu_cuda_notices_end(int ordinal, struct cuda_notices *list)
 {
     struct completer *c = &completers[ordinal];
     pthread_mutex_lock(&c->lock);
+    list_handed(c);
     while (list->giving || (list->first && !c->err))
         wait_for_change(c);
     unlist(c, list);
@@ -312,19 +358,19 @@ void ompgpu_cuda_completer_end(int ordinal)
     pthread_mutex_unlock(&c->lock);
     if (join)
         pthread_join(c->thread, NULL);
+    list_handed(c);
     free_notices(c->due.first);
-    free_notices(c->spare);
-    c->running = c->stop = c->fresh = false;
-    c->lists = NULL, c->due.first = NULL, c->spare = NULL;
+    c->running = c->stop = false;
+    c->lists = NULL, c->due.first = NULL;
     c->err = CUDA_SUCCESS;
 }
 
 /* A child has no completer, and uses no queue that was made before. */
 static void forget_all(struct completer *c)
 {
-    c->running = c->asleep = c->fresh = false;
+    c->running = c->asleep = false;
     c->waiters = 0;
-    c->lists = NULL, c->due.first = NULL;
+    c->lists = NULL, c->due.first = NULL, c->handed = NULL;
     pthread_cond_init(&c->filled, NULL);
     pthread_cond_init(&c->changed, NULL);
 }

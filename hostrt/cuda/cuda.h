@@ -166,18 +166,27 @@ int ompgpu_cuda_check(int ordinal, CUresult, const char *call, const char *more,
     ompgpu_cuda_check(ordinal, ompgpu_cuda.f(__VA_ARGS__), #f, "%s", "")
 
 /* ------------------------------------------------------------------ notices (cuda/complete.c) */
+struct cuda_notice {
+    struct cuda_notice *next;
+    struct cuda_notices *list;
+    struct cuda_event *event; /* NULL: it has come */
+    bool used;                /* atomic; only where it is an event's own */
+    bool prints;              /* a kernel before it does */
+    void (*function)(void *);
+    void *argument;
+};
 struct cuda_event {
     struct ompgpu_recorded recorded;
     unsigned long put;   /* how often that was put into a stream; atomic */
     const char *failure; /* of what is before it, NULL: none; atomic; the queue's */
     CUevent handle;
-    unsigned
-        noticed; /* notices that wait for it; guarded by the completer's lock, as what follows */
+    struct cuda_notice notice; /* one for it, where that is not used */
+    unsigned noticed;          /* atomic: notices that wait for it */
 };
-struct cuda_notices { /* of one queue */
+struct cuda_notices { /* of one queue; guarded by the completer's lock */
     struct cuda_notices *next;
-    struct notice *first, *newest; /* newest: where there is a first */
-    bool giving;                   /* functions of some that have left it are being called */
+    struct cuda_notice *first, *newest; /* newest: where there is a first */
+    bool giving;                        /* functions of some that have left it are being called */
 };
 /* The function is called when the event, which the list's queue has recorded last, has come, and
  * what kernels before it have printed, if `prints`; NULL: at once. */
