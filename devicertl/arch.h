@@ -193,6 +193,16 @@ void __ompgpu_arch_acquired(void); /* the caller has got a lock */
 /* acquire and release, for all threads of the device */
 void __ompgpu_arch_fence(void);
 void __ompgpu_arch_fence_sc(void); /* sequentially consistent, likewise */
+/* Publishes what the caller's team has written; true for the last of them, which sees all that the
+ * others have.  The counter, 0 before, is 0 again then. */
+INLINE _Bool arrive(u32 *counter, unsigned nteams)
+{
+    __ompgpu_arch_fence();
+    u32 before =
+        __scoped_atomic_fetch_uinc(counter, nteams - 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    __ompgpu_arch_fence();
+    return before == nteams - 1;
+}
 
 /* ------------------------------------------------------------------ architecture: system */
 /* Memory for all teams of the device, not initialised, aligned to 16; NULL when there is none. */

@@ -68,6 +68,7 @@
 /* First kernel parameter, by value; filled by the host runtime, whose struct ompgpu_env
  * (hostrt/plugin.h) is the same: devicertl/arch_emu.c checks it. */
 #define __OMPGPU_SCRATCH_HEADER 128
+#define __OMPGPU_SCAN_SLOT 64
 struct __ompgpu_env {
     /* league reduction: 128-byte header (first word: arrival counter, 0 between kernels), then
      * num_teams slots of reduce_bytes rounded up to 16; NULL without reduction */
@@ -139,7 +140,8 @@ enum {
     __OMPGPU_RED_DEFERRED = 128,
     /* some arrays are combined in rows of memory; … by shuffles, or by one thread */
     __OMPGPU_RED_ROWS = 256,
-    __OMPGPU_RED_SHUFFLED = 512
+    __OMPGPU_RED_SHUFFLED = 512,
+    __OMPGPU_RED_TILES = 1024 /* a scan by all teams */
 };
 struct __ompgpu_reduction_info {
     const char *file, *names;
@@ -799,6 +801,22 @@ void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long s
 #define __OMPGPU_SCAN_BYTES 64
 void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size,
                         __ompgpu_combine, unsigned rows, unsigned long long left, _Bool exclusive);
+/* The same for a loop of all teams, which take tiles of rows * T iterations, in their order:
+ *
+ *     for (tile = next(env, -1); tile * rows * T < iterations; tile = next(env, tile))
+ *         input phase, __ompgpu_scan_tile(), scan phase
+ *     __ompgpu_scan_end(env)
+ *
+ * All threads call them; the first has a barrier.  rows is constant, 1 … 4; size is at most
+ * __OMPGPU_SCAN_TILE; aux: three records.  carry is read in tile 0, and is what all iterations up
+ * to the tile's last add up to afterwards.  Several teams have whole warps, and a scratchpad for
+ * all tiles. */
+#define __OMPGPU_SCAN_TILE 24
+unsigned long long __ompgpu_scan_next(struct __ompgpu_env *, unsigned long long tile);
+void __ompgpu_scan_tile(struct __ompgpu_env *, void *recs, void *tmp, void *aux, void *carry,
+                        unsigned long size, __ompgpu_combine, unsigned rows,
+                        unsigned long long left, _Bool exclusive, unsigned long long tile);
+void __ompgpu_scan_end(struct __ompgpu_env *);
 /* One step of a loop that one thread runs. */
 __OMPGPU_INLINE void __ompgpu_scan_one(void *rec, void *tmp, void *carry, unsigned long size,
                                        __ompgpu_combine combine, _Bool exclusive)

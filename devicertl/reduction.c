@@ -435,18 +435,6 @@ INLINE void slot_load(void *rec, const char *slot, usize size)
     __builtin_memcpy(rec, __builtin_assume_aligned(slot, 16), size);
 }
 
-/* Publishes the caller's team; true for the last of them.  The fences release this team's slot and
- * acquire all others. */
-INLINE _Bool arrive(const struct __ompgpu_env *env, unsigned nteams)
-{
-    u32 *counter = env->scratch;
-    __ompgpu_arch_fence();
-    u32 before =
-        __scoped_atomic_fetch_uinc(counter, nteams - 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
-    __ompgpu_arch_fence();
-    return before == nteams - 1;
-}
-
 /* The record of thread `tid` of k: slots tid, tid + k, … in this order.  Small ones are loaded some
  * iterations ahead of their use. */
 #define AHEAD 4u
@@ -494,7 +482,7 @@ __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, unsigned 
         if (tid == 0) {
             unsigned team = __ompgpu_arch_here(__ompgpu_arch_team());
             slot_store(slot_of(record_slots(env, size), team), rec, size);
-            __ompgpu_state_last = arrive(env, __ompgpu_arch_here(nteams));
+            __ompgpu_state_last = arrive(env->scratch, __ompgpu_arch_here(nteams));
         }
         __ompgpu_arch_barrier(0);
         if (!__ompgpu_state_last)
@@ -516,7 +504,7 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_teams(struct __
     if (nteams == 1)
         return 1;
     slot_store(slot_of(record_slots(env, size), __ompgpu_arch_team()), rec, size);
-    if (!arrive(env, nteams))
+    if (!arrive(env->scratch, nteams))
         return 0;
     gather(record_slots(env, size), rec, tmp, size, combine, 0, 1, nteams);
     return 1;
@@ -536,7 +524,7 @@ __ompgpu_league_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned lon
 __attribute__((always_inline, convergent)) _Bool __ompgpu_league_last(struct __ompgpu_env *env)
 {
     if (__ompgpu_arch_tid() == 0)
-        __ompgpu_state_last = arrive(env, __ompgpu_arch_nteams());
+        __ompgpu_state_last = arrive(env->scratch, __ompgpu_arch_nteams());
     __ompgpu_arch_barrier(0);
     return __ompgpu_state_last;
 }
@@ -564,7 +552,7 @@ __ompgpu_teams_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long
 
 __attribute__((always_inline, convergent)) _Bool __ompgpu_teams_last(struct __ompgpu_env *env)
 {
-    return arrive(env, __ompgpu_arch_nteams());
+    return arrive(env->scratch, __ompgpu_arch_nteams());
 }
 
 __attribute__((always_inline, convergent)) _Bool
@@ -634,7 +622,7 @@ __attribute__((always_inline)) void __ompgpu_deferred_end(void *entry) { *used(e
 
 __attribute__((always_inline)) _Bool __ompgpu_deferred_last(struct __ompgpu_env *env)
 {
-    return __ompgpu_arch_nteams() > 1 && arrive(env, __ompgpu_arch_nteams());
+    return __ompgpu_arch_nteams() > 1 && arrive(env->scratch, __ompgpu_arch_nteams());
 }
 
 /* *rec and then the records at offset `at` of the entries that were used, in the order of the teams

@@ -21,7 +21,20 @@
  * together, a cell holds a record of each row, and the first warp takes one row after the other.
  *
  * The left operand is always the earlier iteration's, so an operator need not commute; the tree
- * depends on T only. */
+ * depends on T only.
+ *
+ * Several teams take tiles, by a counter, so that whoever has a tile knows that those before it are
+ * done or at work.  Between A and B the first warp publishes what its tile adds up to, and looks
+ * back (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016):
+ *
+ *     tile           32g        32g + 1      …   the caller's, 32g + q
+ *     slot           total      total        …       q lanes wait for these, and combine them;
+ *                    before                          one lane waits for what is before the group
+ *     the last of a group publishes `before` of the next one
+ *
+ * A total is there soon after its tile was begun, so what a tile waits for is one chain of groups.
+ * Which records are combined in which order depends on the tiles alone: the same bits each time.
+ * Slots are never cleared: a mark tells which launch wrote them. */
 #include "devicertl/arch.h"
 
 #define PART ((usize)CELL_BYTES) /* bytes of a record that are exchanged at a time */
@@ -243,17 +256,19 @@ INLINE void broadcast(void *into, const void *rec, usize size, unsigned mask, un
 /* Up to barrier A. */
 INLINE void row_up(struct records r, struct position p, unsigned rows, unsigned row)
 {
-    scan_warp(r, r.rec, p.mask, p.lane, p.holders);
+    scan_warp(r, r.rec, p.mask, p.lane, WARP); /* others hold initial values */
     if (p.holders && p.lane == p.holders - 1)
         put_cell(cells_up(rows * ROW_BYTES(r.size)), row, r.rec, r.size, p.warp);
 }
 
-/* The first warp, between A and B; r.carry is this warp's, and goes on from row to row. */
-INLINE void row_totals(struct records r, struct position p, unsigned rows, unsigned row)
+/* The first warp, between A and B; r.carry is this warp's, and goes on from row to row; in row
+ * `alone` there is none. */
+INLINE void row_totals(struct records r, struct position p, unsigned rows, unsigned row,
+                       unsigned alone)
 {
     if (p.lane < p.warps)
         get_cell(cells_up(rows * ROW_BYTES(r.size)), row, r.aux, r.size, p.lane);
-    if (p.lane == 0) {
+    if (p.lane == 0 && row != alone) {
         __builtin_memcpy(r.tmp, r.carry, r.size);
         combine_left(r, r.aux);
     }
@@ -275,13 +290,90 @@ INLINE void row_down(struct records r, struct position p, unsigned rows, unsigne
     apply_prefix(r, p, exclusive);
 }
 
-__attribute__((always_inline, convergent)) void
-__ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size,
-                   __ompgpu_combine combine, unsigned rows, unsigned long long left,
-                   _Bool exclusive)
+/* ------------------------------------------------------------------ league */
+struct scratchpad {     /* its header */
+    u32 arrived, tiles; /* atomic: teams that have ended, tiles that were taken */
+    u64 launches;       /* that have ended; changes at the end of one */
+};
+struct slot {          /* of a tile */
+    u64 whole, begins; /* atomic marks, whether there is … */
+    char total[__OMPGPU_SCAN_TILE], before[__OMPGPU_SCAN_TILE]; /* … these */
+};
+_Static_assert(sizeof(struct slot) == __OMPGPU_SCAN_SLOT, "what the host provides for a tile");
+
+INLINE struct slot *slot_of(const struct __ompgpu_env *env, u64 tile)
+{
+    return (struct slot *)((char *)env->scratch + __OMPGPU_SCRATCH_HEADER) + tile;
+}
+
+INLINE u64 mark_of(const struct __ompgpu_env *env)
+{
+    return ((const struct scratchpad *)env->scratch)->launches + 1;
+}
+
+INLINE void publish(u64 *mark, u64 value, char *into, const void *rec, usize size)
+{
+    __builtin_memcpy(__builtin_assume_aligned(into, 8), rec, size);
+    __ompgpu_arch_fence();
+    __scoped_atomic_store_n(mark, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+
+INLINE void await(const u64 *mark, u64 value, void *rec, const char *from, usize size)
+{
+    while (__scoped_atomic_load_n(mark, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE) != value)
+        __ompgpu_arch_pause();
+    __ompgpu_arch_fence();
+    __ompgpu_arch_acquired();
+    __builtin_memcpy(rec, __builtin_assume_aligned(from, 8), size);
+}
+
+/* The first warp.  In: r.carry, in tile 0; r.rec, what the tile adds up to.  Out: r.carry, what all
+ * before the tile do; r.aux is scratch. */
+INLINE void look_back(struct __ompgpu_env *env, struct records r, unsigned lane, u64 tile)
+{
+    const unsigned q = (unsigned)(tile % WARP);
+    const u64 mark = mark_of(env);
+    struct slot *group = slot_of(env, tile - q), *own = group + q;
+    if (lane == 0 && tile == 0)
+        publish(&own->begins, mark, own->before, r.carry, r.size);
+    if (lane == 0)
+        publish(&own->whole, mark, own->total, r.rec, r.size);
+    if (lane < q)
+        await(&group[lane].whole, mark, r.aux, group[lane].total, r.size);
+    else if (lane == WARP - 1)
+        await(&group->begins, mark, r.carry, group->before, r.size);
+    scan_warp(r, r.aux, FULL_WARP, lane, q);
+    broadcast(r.carry, r.carry, r.size, FULL_WARP, WARP - 1);
+    broadcast(r.aux, r.aux, r.size, FULL_WARP, q ? q - 1 : 0);
+    if (q)
+        r.combine(r.carry, r.aux);
+    if (lane == 0 && q == WARP - 1) {
+        __builtin_memcpy(r.aux, r.carry, r.size);
+        r.combine(r.aux, r.rec);
+        publish(&group[WARP].begins, mark, group[WARP].before, r.aux, r.size);
+    }
+}
+
+/* The first warp, after row_totals() of rows without a carry: now they get one. */
+INLINE void row_prefix(struct records r, struct position p, unsigned rows, unsigned row)
+{
+    CELL_SPACE cell_row *cells = cells_down(rows * ROW_BYTES(r.size));
+    if (p.lane < p.warps) {
+        get_cell(cells, row, r.aux, r.size, p.lane);
+        __builtin_memcpy(r.tmp, r.carry, r.size);
+        combine_left(r, r.aux);
+        put_cell(cells, row, r.aux, r.size, p.lane);
+    }
+}
+
+/* ------------------------------------------------------------------ steps */
+/* env: of a league's loop, and several teams; NULL: the carry is that of the step before. */
+INLINE void scan_rows(struct __ompgpu_env *env, u64 tile, void *recs, void *tmp, void *aux,
+                      void *carry, usize size, __ompgpu_combine combine, unsigned rows, u64 left,
+                      _Bool exclusive)
 {
     unsigned n = (unsigned)__ompgpu_num_threads();
-    void *run = (char *)aux + size;
+    void *run = (char *)aux + size, *total = (char *)run + size;
 #define EACH_ROW(statement)                                                                        \
     UNROLL for (unsigned row = 0; row < rows; row++)                                               \
     {                                                                                              \
@@ -290,6 +382,8 @@ __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long 
         if (m)                                                                                     \
             statement;                                                                             \
     }
+#define EACH_ROW_OF_FIRST_WARP(statement)                                                          \
+    ROLLED for (unsigned row = 0, m; row < rows && (m = row_holders(left, n, row)); row++) statement
     if (n == 1) {
         EACH_ROW(__ompgpu_scan_one(r.rec, tmp, carry, size, combine, exclusive))
         return;
@@ -297,11 +391,61 @@ __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long 
     EACH_ROW(row_up(r, position_of(n, m), rows, row))
     __ompgpu_team_barrier(n, 0); /* A */
     if (__ompgpu_arch_tid() < WARP) {
-        __builtin_memcpy(run, carry, size);
         struct records r = { 0, tmp, aux, run, size, combine };
-        ROLLED for (unsigned row = 0, m; row < rows && (m = row_holders(left, n, row)); row++)
-            row_totals(r, position_of(n, m), rows, row);
+        __builtin_memcpy(run, carry, size);
+        EACH_ROW_OF_FIRST_WARP(row_totals(r, position_of(n, m), rows, row, env ? 0 : rows));
+        if (env) {
+            __builtin_memcpy(total, run, size);
+            r.rec = total, r.carry = carry;
+            look_back(env, r, __ompgpu_arch_tid(), tile);
+            EACH_ROW_OF_FIRST_WARP(row_prefix(r, position_of(n, m), rows, row));
+        }
     }
     __ompgpu_team_barrier(n, 0); /* B */
     EACH_ROW(row_down(r, position_of(n, m), rows, row, exclusive))
+}
+
+__attribute__((always_inline, convergent)) void
+__ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size,
+                   __ompgpu_combine combine, unsigned rows, unsigned long long left,
+                   _Bool exclusive)
+{
+    scan_rows(0, 0, recs, tmp, aux, carry, size, combine, rows, left, exclusive);
+}
+
+static __OMPGPU_SHARED u64 __ompgpu_state_tile __OMPGPU_SHARED_INIT;
+
+/* Between two tiles, all threads have read the number before a barrier that the thread which
+ * writes it waits at. */
+__attribute__((always_inline, convergent)) unsigned long long
+__ompgpu_scan_next(struct __ompgpu_env *env, unsigned long long tile)
+{
+    struct scratchpad *s = env->scratch;
+    if (__ompgpu_arch_nteams() == 1)
+        return tile + 1;
+    if (__ompgpu_arch_tid() == 0)
+        __ompgpu_state_tile =
+            __scoped_atomic_fetch_add(&s->tiles, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    __ompgpu_arch_barrier(0);
+    return __ompgpu_state_tile;
+}
+
+__attribute__((always_inline, convergent)) void
+__ompgpu_scan_tile(struct __ompgpu_env *env, void *recs, void *tmp, void *aux, void *carry,
+                   unsigned long size, __ompgpu_combine combine, unsigned rows,
+                   unsigned long long left, _Bool exclusive, unsigned long long tile)
+{
+    scan_rows(__ompgpu_arch_nteams() == 1 ? 0 : env, tile, recs, tmp, aux, carry, size, combine,
+              rows, left, exclusive);
+}
+
+/* The last team leaves the counters as they were, for the next launch. */
+__attribute__((always_inline, convergent)) void __ompgpu_scan_end(struct __ompgpu_env *env)
+{
+    unsigned nteams = __ompgpu_arch_nteams();
+    struct scratchpad *s = env->scratch;
+    if (nteams == 1 || __ompgpu_arch_tid() != 0 || !arrive(&s->arrived, nteams))
+        return;
+    __scoped_atomic_store_n(&s->tiles, 0u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    s->launches++;
 }

@@ -3,9 +3,9 @@
  * The construct, in one or as `parallel for` that is all of a target region, has one team, so one
  * multiprocessor of a hundred.  Where nothing in the loop can tell one team from several, it
  * becomes `target teams distribute parallel for`: OpenMP leaves it to us which thread runs which
- * iteration (section 11.5.3 of OpenMP 5.2), and a thread that neither asks for its number, nor
- * waits for others, nor synchronises with them otherwise than by an atomic update cannot know how
- * many teams there are.
+ * iteration (section 11.5.3 of OpenMP 5.2), scans among them (devicertl/scan.c), and a thread that
+ * neither asks for its number, nor waits for others, nor synchronises with them otherwise than by
+ * an atomic update cannot know how many teams there are.
  *
  * In: constructs with their loops and atomics, and the functions that are reached (reach.c).
  * Out: the leaves `teams` and `distribute`, and `spread`, of the construct.  The host version is
@@ -33,7 +33,7 @@ static bool is_harmless(const struct omp_construct *c)
 {
     if (c->leaves & OMPL_ATOMIC)
         return c->atomic && c->atomic->form != OMPA_READ;
-    return !(c->leaves & ~(unsigned)OMPL_SIMD);
+    return !(c->leaves & ~(unsigned)(OMPL_SIMD | OMPL_SCAN));
 }
 
 static bool find_construct(const struct omp_construct *first, struct finding *f)
@@ -91,11 +91,43 @@ static const enum omp_clause_kind fixing[] = {
     OMPC_NUM_THREADS, OMPC_THREAD_LIMIT, OMPC_ORDERED, OMPC_LINEAR, OMPC_COPYIN, OMPC_IN_REDUCTION,
 };
 
+/* Bytes of a scan's list items, each in words; SIZE_MAX: they are not known, or there are others.
+ */
+static uint64_t scanned_bytes(const struct omp_clause *k)
+{
+    enum { WORD = 8 };
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < k->nitems; i++) {
+        const struct omp_type *t = k->items[i].var->type;
+        if (k->keyword != OMPK_INSCAN || k->items[i].nsections || t->kind == OMPT_ARRAY || !t->size)
+            return SIZE_MAX;
+        bytes += (t->size + WORD - 1) / WORD * WORD;
+    }
+    return bytes;
+}
+
+/* The device runtime has tiles for small records (__OMPGPU_SCAN_TILE). */
+static bool has_tiles(const struct omp_construct *c)
+{
+    enum { LARGEST = 24 };
+    uint64_t bytes = 0;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        uint64_t more = k->kind == OMPC_REDUCTION     ? scanned_bytes(k)
+                        : k->kind == OMPC_LASTPRIVATE ? SIZE_MAX
+                                                      : 0;
+        if (more > LARGEST)
+            return false;
+        bytes += more;
+    }
+    return c->nloops == 1 && bytes <= LARGEST;
+}
+
 static bool find_clause(const struct omp_construct *c, struct finding *f)
 {
     for (const struct omp_clause *k = c->clauses; k && !f->what; k = k->next) {
         bool fixes = (k->kind == OMPC_IF && k->if_leaf == OMPL_PARALLEL) ||
-                     (k->kind == OMPC_REDUCTION && k->keyword != OMPK_NONE);
+                     (k->kind == OMPC_REDUCTION && k->keyword != OMPK_NONE &&
+                      (k->keyword != OMPK_INSCAN || !has_tiles(c)));
         for (unsigned i = 0; i < sizeof fixing / sizeof *fixing; i++)
             fixes |= k->kind == fixing[i];
         if (fixes)
@@ -116,7 +148,7 @@ static struct omp_construct *find_loop(const struct fe *fe, struct omp_construct
 {
     const unsigned loop = OMPL_PARALLEL | OMPL_FOR;
     struct omp_construct *c = target->leaves == OMPL_TARGET ? fe_sole_child(fe, target) : target;
-    if (!c || !(target->leaves & OMPL_TARGET) || target->on_device || c->scan ||
+    if (!c || !(target->leaves & OMPL_TARGET) || target->on_device ||
         (c != target && fe_clause(target, OMPC_PRIVATE)))
         return NULL;
     bool only = !(c->leaves & ~(unsigned)(loop | OMPL_TARGET | OMPL_SIMD));

@@ -116,6 +116,7 @@ enum {
     OMPGPU_LAUNCH_REDUCTION = 8,
     OMPGPU_LAUNCH_SPMD = 16,
     OMPGPU_LAUNCH_DYNAMIC = 32, /* earlier objects have no dynamic_bytes */
+    OMPGPU_LAUNCH_SCAN = 64,    /* a scan by all teams, or by one: its scratchpad is for tiles */
 };
 struct ompgpu_var {   /* a declare target variable */
     const char *name; /* exported name in the image */

@@ -325,6 +325,7 @@ struct ompgpu_buffers {         /* for one launch at a time */
     struct ompgpu_queue *queue; /* whose launches use them; NULL: a host thread's */
     /* league reductions: zeroed header, then slots */
     struct ompgpu_buffer scratch;
+    struct ompgpu_buffer scan;   /* scans by all teams: zeroed, header and slots */
     struct ompgpu_buffer copies; /* PRIVATE_COPY of the running region */
     /* team heaps: locals of sequential code, copies of reduced arrays */
     struct ompgpu_buffer heap;
@@ -385,6 +386,8 @@ bool ompgpu_other_threads(void);
 int ompgpu_thread_room(struct ompgpu_thread *, unsigned nmaps, unsigned nparams);
 int ompgpu_scratch_get(struct ompgpu_device *, struct ompgpu_buffers *, unsigned teams,
                        size_t bytes, void **out);
+/* for so many tiles of a scan */
+int ompgpu_scan_get(struct ompgpu_device *, struct ompgpu_buffers *, uint64_t tiles, void **out);
 int ompgpu_copies_get(struct ompgpu_device *, struct ompgpu_buffers *, size_t bytes, void **out);
 int ompgpu_locks_get(struct ompgpu_device *, struct ompgpu_buffers *, unsigned **out);
 int ompgpu_heap_get(struct ompgpu_device *, struct ompgpu_buffers *, size_t bytes, void **out);

@@ -10,6 +10,7 @@
  *   SPMD, iterations shared by league  256 *            an iteration a thread, up to the grid limit
  *   the same with a reduction          256 *            the same, at most one wave: the last team
  *                                                       combines a slot of each
+ *   … with a scan                      256 *            one wave
  *   … of arrays in global memory       fewer            as many as their copies are worth
  *   SPMD, iterations not known         256              one wave
  *   teams without distribute           256              one per multiprocessor

@@ -164,10 +164,24 @@ static int buffer_grow(struct ompgpu_device *dev, const struct ompgpu_buffers *o
 static int send_zeros(struct ompgpu_device *dev, const struct ompgpu_buffers *of, void *dst,
                       size_t size)
 {
-    static const char zero[OMPGPU_PLACES * sizeof(unsigned)];
-    if (of->queue)
-        return dev->plugin->queue_to_device(dev->ordinal, of->queue->handle, dst, zero, size);
-    return dev->plugin->to_device(dev->ordinal, dst, zero, size);
+    static char zero[64 << 10];
+    int bad = 0;
+    for (size_t at = 0, n; at < size && !bad; at += n) {
+        n = size - at < sizeof zero ? size - at : sizeof zero;
+        bad = of->queue ? dev->plugin->queue_to_device(dev->ordinal, of->queue->handle,
+                                                       (char *)dst + at, zero, n)
+                        : dev->plugin->to_device(dev->ordinal, (char *)dst + at, zero, n);
+    }
+    return bad;
+}
+
+static int clear(struct ompgpu_device *dev, const struct ompgpu_buffers *of,
+                 struct ompgpu_buffer *b, size_t size)
+{
+    int bad = send_zeros(dev, of, b->device, size);
+    if (bad)
+        buffer_drop(dev, b);
+    return bad ? -1 : 0;
 }
 
 /* A buffer of which the kernels keep the first bytes at zero. */
@@ -176,13 +190,7 @@ static int zeroed_get(struct ompgpu_device *dev, const struct ompgpu_buffers *of
 {
     if (b->size >= size)
         return 0;
-    if (buffer_grow(dev, of, b, size))
-        return -1;
-    if (send_zeros(dev, of, b->device, zeros)) {
-        buffer_drop(dev, b);
-        return -1;
-    }
-    return 0;
+    return buffer_grow(dev, of, b, size) || clear(dev, of, b, zeros) ? -1 : 0;
 }
 
 int ompgpu_scratch_get(struct ompgpu_device *dev, struct ompgpu_buffers *of, unsigned teams,
@@ -192,6 +200,24 @@ int ompgpu_scratch_get(struct ompgpu_device *dev, struct ompgpu_buffers *of, uns
     if (zeroed_get(dev, of, &of->scratch, size, OMPGPU_SCRATCH_HEADER))
         return -1;
     *out = of->scratch.device;
+    return 0;
+}
+
+/* All of it is zero at first, and whatever it was before, for the kernels' marks. */
+int ompgpu_scan_get(struct ompgpu_device *dev, struct ompgpu_buffers *of, uint64_t tiles,
+                    void **out)
+{
+    const uint64_t most = SIZE_MAX / OMPGPU_SCAN_SLOT / 2;
+    if (tiles > most) {
+        ompgpu_plugin_error("a scan has too many iterations");
+        return -1;
+    }
+    size_t groups = tiles / OMPGPU_SCAN_GROUP + 2, /* the last one is written to, too */
+        size = OMPGPU_SCRATCH_HEADER + groups * OMPGPU_SCAN_GROUP * OMPGPU_SCAN_SLOT;
+    if (of->scan.size < size &&
+        (buffer_grow(dev, of, &of->scan, size) || clear(dev, of, &of->scan, of->scan.size)))
+        return -1;
+    *out = of->scan.device;
     return 0;
 }
 
@@ -207,6 +233,7 @@ int ompgpu_locks_get(struct ompgpu_device *dev, struct ompgpu_buffers *of, unsig
 void ompgpu_scratch_drop(struct ompgpu_device *dev, struct ompgpu_buffers *of)
 {
     buffer_drop(dev, &of->scratch);
+    buffer_drop(dev, &of->scan);
     buffer_drop(dev, &of->locks);
 }
 

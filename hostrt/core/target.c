@@ -271,6 +271,17 @@ static __attribute__((noinline)) int note_sizes(struct ompgpu_function *f,
     return 0;
 }
 
+/* Where the tiles of a scan are not known, or there is no memory for them, one team does it. */
+static void prepare_scan(struct running *r, const struct ompgpu_launch *launch,
+                         struct ompgpu_geometry *g, struct ompgpu_env *env)
+{
+    const unsigned warp = r->dev->info.warp_size;
+    if (!launch->trip || g->threads % warp ||
+        (g->teams > 1 &&
+         ompgpu_scan_get(r->dev, r->buffers, (launch->trip - 1) / g->threads + 1, &env->scratch)))
+        g->teams = 1;
+}
+
 /* Geometry, buffers and arguments of the launch. */
 static int prepare_launch(struct running *r, struct ompgpu_region *region,
                           const struct ompgpu_param *params, unsigned nparams,
@@ -289,6 +300,8 @@ static int prepare_launch(struct running *r, struct ompgpu_region *region,
         return -1;
     if (*reduce && ompgpu_scratch_get(r->dev, r->buffers, g->teams, *reduce, &env->scratch))
         return -1;
+    if (launch->flags & OMPGPU_LAUNCH_SCAN)
+        prepare_scan(r, launch, g, env);
     if (get_heaps(r, *g, env))
         return -1;
     *out++ = env;

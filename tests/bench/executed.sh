@@ -25,6 +25,7 @@ samples/nw_blocks.c nw_blocks 400 align=blocks:3200
 samples/nw_called.c nw_blocks 400 align=blocks:3200
 samples/fork_join.c fork_join 100 main=fork_join:10000
 tests/bench/inner.c inner - product=product:1048576
+tests/bench/scan.c scan 65536 scan=DeviceScanKernel:65536
 samples/rows.c rows 200 main=rows:86000
 samples/lud.c lud 128 diagonal=diagonal:256 perimeter=perimeter:2048 interior=interior:5000
 tests/bench/gpu_reductions.c reductions 16 sum_int=sum_int:65536 sum_double=sum_double:65536 dot=dot:65536 minloc_double=minloc_double:65536 sum_complex=sum_complex:65536 four=four:65536
@@ -39,6 +40,7 @@ sub kernels {
     for (@{JSON::PP::decode_json(<$f>)->{kernels}}) {
         my $name = $_->{kernel};
         $name = substr($2, 0, $1) if $name =~ /^_Z(\d+)(.*)/;
+        $name = $1 if $name =~ /(DeviceScanKernel)/;
         $name =~ s/__omp_(wide|strided|tiled)$//;
         $k{$name} = $_; (my $short = $name) =~ s/_\d+$//; $k{$short} //= $_;
     }

@@ -55,6 +55,7 @@ with_cuda() {                         # PROGRAM CUDA'S-SOURCE
 }
 with_cuda gpu_reductions cub
 with_cuda gpu_loops loops
+build tests/bench/scan.c "$kit/bench/scan"
 [ -z "$sm" ] || build tests/bench/gpu_host.c "$kit/bench/gpu_host" -I.     # beside the driver
 for lib in /usr/lib/*/libatomic.so.1; do
     if [ -e "$lib" ]; then cp -L "$lib" "$kit/lib/libatomic.so.1"; break; fi
@@ -174,7 +175,7 @@ rows 100000
 lud 1024
 SIZES
 # These print tables of their own; KIT_LARGEST: exponent of the largest number of elements.
-for p in "gpu_host" "gpu_loops ${KIT_LARGEST:-28}" "gpu_reductions ${KIT_LARGEST:-28}"; do
+for p in "gpu_host" "gpu_loops ${KIT_LARGEST:-28}" "gpu_reductions ${KIT_LARGEST:-28}" "scan"; do
     [ -x "bench/${p%% *}" ] || continue
     # shellcheck disable=SC2086
     test_one "bench/${p%% *}" bench/$p

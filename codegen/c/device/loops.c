@@ -596,10 +596,12 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
     }
     for (unsigned j = 0; j < n->n; j++)
         saved[j] = cg_bind(cg, n->c->loops[j].iv, NULL);
+    enum cg_who within = who == CG_ALL_THREADS ? CG_THREAD : who;
     cg_scan_loop(cg, n->c, p,
-                 &(struct cg_scan_steps){ n->k, n->total, id_of(who), count_of(who), locals,
+                 &(struct cg_scan_steps){ n->k, n->total, id_of(within), count_of(within), locals,
                                           digits ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
-                                          scan_rows(cg, n, who, p), who == CG_ONE });
+                                          scan_rows(cg, n, who, p), who == CG_ONE,
+                                          who == CG_ALL_THREADS });
     for (unsigned j = n->n; j--;)
         cg_bind(cg, n->c->loops[j].iv, saved[j]);
     if (digits)

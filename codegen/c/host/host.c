@@ -63,11 +63,13 @@ static const char *thread_limit(struct cg *cg, const struct omp_construct *c,
 
 static unsigned launch_flags(const struct omp_construct *c, const struct cg_plan *p)
 {
+    bool scans = p->teams && p->inner->scan;
     unsigned flags = 0;
     flags |= p->teams ? OMPGPU_LAUNCH_TEAMS : 0;
     flags |= p->workers ? OMPGPU_LAUNCH_PARALLEL : 0;
     flags |= p->leaves & OMPL_DISTRIBUTE ? OMPGPU_LAUNCH_DISTRIBUTE : 0;
-    flags |= p->reduction ? OMPGPU_LAUNCH_REDUCTION : 0;
+    flags |= p->reduction || scans ? OMPGPU_LAUNCH_REDUCTION : 0;
+    flags |= scans ? OMPGPU_LAUNCH_SCAN : 0;
     flags |= cg_clause(c, OMPC_OMPX_DYN_CGROUP_MEM) ? OMPGPU_LAUNCH_DYNAMIC : 0;
     return flags | (p->spmd ? OMPGPU_LAUNCH_SPMD : 0);
 }

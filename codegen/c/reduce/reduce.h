@@ -157,6 +157,7 @@ struct cg_scan_steps {
     const char *advance;    /* `, expression` that goes on to the thread's next iteration */
     unsigned rows;          /* iterations of each thread in a step */
     bool by_one_thread;     /* one thread runs all of them */
+    bool by_league;         /* … or all teams; id and count are the team's */
 };
 enum { CG_SCAN_BYTES = 64 }; /* __OMPGPU_SCAN_BYTES */
 /* The loop, within its private copies. */

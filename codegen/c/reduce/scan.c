@@ -68,7 +68,7 @@ static void write_phase(struct cg *cg, const struct omp_scan *s, const struct cg
     if (r->by_one_thread)
         cg_open_scope(cg);
     else
-        cg_open(cg, r->rows > 1 ? "if (@has)" : "if (@t < @m)");
+        cg_open(cg, r->rows > 1 || r->by_league ? "if (@has)" : "if (@t < @m)");
     if (*r->locals)
         cg_line(cg, "%s", r->locals);
     if (loop)
@@ -109,16 +109,17 @@ static void initialise_items(struct cg *cg, const struct cg_privates *p)
 /* ------------------------------------------------------------------ the threads of a team */
 /* For -Rompgpu. */
 static void describe_scan(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p,
-                          unsigned rows, const char *name, const char *record)
+                          const struct cg_scan_steps *r, const char *name, const char *record)
 {
     const char *names = "";
     unsigned n = 0;
     for (unsigned i = 0; i < p->n; i++)
         if (cg_is_scan(p->list[i].sharing))
             names = cg_strf(cg, "%s%s'%s'", names, n++ ? ", " : "", p->list[i].var->name);
-    cg_line(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, sizeof(%s), __OMPGPU_RED_SCAN%s)",
+    cg_line(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, sizeof(%s), __OMPGPU_RED_SCAN%s%s)",
             name, cg_quoted(cg, c->place.file), cg_quoted(cg, names), c->place.line, c->place.col,
-            n, rows, record, c->scan->exclusive ? " | __OMPGPU_RED_EXCLUSIVE" : "");
+            n, r->rows, record, c->scan->exclusive ? " | __OMPGPU_RED_EXCLUSIVE" : "",
+            r->by_league ? " | __OMPGPU_RED_TILES" : "");
     cg_end_line(cg);
 }
 
@@ -146,11 +147,52 @@ static void open_row(struct cg *cg, const struct cg_scan_steps *r)
     cg_line(cg, "const %s @k = @base + @j;", r->k);
 }
 
+/* The phases of all rows of a step; step: in between, from `left` on. */
+static void write_step(struct cg *cg, const struct scanned *s, const char *step)
+{
+    const struct cg_scan_steps *r = s->steps;
+    bool exclusive = s->scan->exclusive;
+    open_row(cg, r);
+    initialise_items(cg, s->copies);
+    write_phase(cg, s->scan, r, exclusive);
+    assign_items(cg, s->copies, "@rec[@u].%s", NULL);
+    cg_close(cg);
+    cg_line(cg, step, s->name, r->rows, exclusive);
+    open_row(cg, r);
+    assign_items(cg, s->copies, NULL, "@rec[@u].%s");
+    write_phase(cg, s->scan, r, !exclusive);
+    cg_close(cg);
+}
+
+/* By all teams, in tiles. */
+static void write_tiles(struct cg *cg, const struct scanned *s)
+{
+    const struct cg_scan_steps *r = s->steps;
+    cg_line(cg, "%s @rec[%u], @tmp, @aux[3], @carry;", s->record, r->rows);
+    cg_line(cg, "_Static_assert(sizeof @tmp <= __OMPGPU_SCAN_TILE, \"\");");
+    cg_line(cg, "const unsigned @t = %s, @s = %s;", r->id, r->count);
+    cg_line(cg, "unsigned long long @tile = -1ull, @first, @size = %uull * @s;", r->rows);
+    cg_open(cg,
+            "while (@tile = __ompgpu_scan_next(@env, @tile), @first = @tile * @size, @first < %s)",
+            r->total);
+    cg_line(cg, "const %s @base = (%s)@first, @left = %s - @base;", r->k, r->k, r->total);
+    cg_open(cg, "if (@tile == 0)");
+    assign_items(cg, s->copies, "@carry.%s", "*@o_%s");
+    cg_close(cg);
+    write_step(cg, s,
+               "__ompgpu_scan_tile(@env, @rec, &@tmp, @aux, &@carry, sizeof @tmp, @combine_%s, %u, "
+               "@left, %d, @tile);");
+    cg_open(cg, "if (@t == 0 && @left <= @size)");
+    assign_items(cg, s->copies, "*@o_%s", "@carry.%s");
+    cg_close(cg);
+    cg_close(cg);
+    cg_line(cg, "__ompgpu_scan_end(@env);");
+}
+
 /* Several iterations of each thread in a step. */
 static void write_rows(struct cg *cg, const struct scanned *s)
 {
     const struct cg_scan_steps *r = s->steps;
-    bool exclusive = s->scan->exclusive;
     cg_line(cg, "%s @rec[%u], @tmp, @aux[2], @carry;", s->record, r->rows);
     assign_items(cg, s->copies, "@carry.%s", "*@o_%s");
     cg_line(cg, "const unsigned @t = %s, @s = %s;", r->id, r->count);
@@ -159,19 +201,9 @@ static void write_rows(struct cg *cg, const struct scanned *s)
             "for (_Bool @go = @left != 0; @go; @go = @left > %u * @s, @base += %u * @s, "
             "@left -= %u * @s)",
             r->rows, r->rows, r->rows);
-    open_row(cg, r);
-    initialise_items(cg, s->copies);
-    write_phase(cg, s->scan, r, exclusive);
-    assign_items(cg, s->copies, "@rec[@u].%s", NULL);
-    cg_close(cg);
-    cg_line(cg,
-            "__ompgpu_scan_rows(@rec, &@tmp, @aux, &@carry, sizeof @tmp, @combine_%s, %u, "
-            "@left, %d);",
-            s->name, r->rows, exclusive);
-    open_row(cg, r);
-    assign_items(cg, s->copies, NULL, "@rec[@u].%s");
-    write_phase(cg, s->scan, r, !exclusive);
-    cg_close(cg);
+    write_step(cg, s,
+               "__ompgpu_scan_rows(@rec, &@tmp, @aux, &@carry, sizeof @tmp, @combine_%s, %u, "
+               "@left, %d);");
     cg_close(cg);
     store_carry(cg, s);
 }
@@ -210,9 +242,9 @@ static void scan_by_team(struct cg *cg, const struct omp_construct *c, const str
     s.name = cg_name(cg, cg_strf(cg, "%s_scan", p->base), "");
     cg->out = cg->before;
     s.record = cg_scan_record(cg, p, s.name, &s.padding);
-    describe_scan(cg, c, p, r->rows, s.name, s.record);
+    describe_scan(cg, c, p, r, s.name, s.record);
     cg->out = out;
-    (r->rows > 1 ? write_rows : write_steps)(cg, &s);
+    (r->by_league ? write_tiles : r->rows > 1 ? write_rows : write_steps)(cg, &s);
 }
 
 /* ------------------------------------------------------------------ one thread */

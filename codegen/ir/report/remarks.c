@@ -125,14 +125,16 @@ static const char *league_algorithm(const struct ir_reduction *r)
 
 static void remark_scan(const struct ir_reduction *r)
 {
-    unsigned words = (r->bytes + 3) / 4, pieces = (r->bytes + 63) / 64;
+    unsigned words = (r->bytes + 3) / 4, pieces = (r->bytes + 63) / 64,
+             tiles = (r->how & __OMPGPU_RED_TILES) != 0;
     ir_say_at(r->at, DIAG_REMARK,
               "%s scan of %s: %s in a record of %u bytes; steps of %u iteration%s "
               "a thread, warp by shuffles up (%u word%s a shuffle), "
-              "team through shared memory, %u barriers a step [-Rompgpu=all]",
+              "team through shared memory, %u barriers a step%s [-Rompgpu=all]",
               r->how & __OMPGPU_RED_EXCLUSIVE ? "exclusive" : "inclusive", r->names,
               counted(r->variables, "variable"), r->bytes, r->arrays, r->arrays == 1 ? "" : "s",
-              words, words == 1 ? "" : "s", 4 * pieces - 2);
+              words, words == 1 ? "" : "s", 4 * pieces - 2 + tiles,
+              tiles ? "; league: teams take steps in turn and look back for what is before" : "");
 }
 
 static void remark_reduction(const struct ir_unit *u, const struct ir_reduction *r)
