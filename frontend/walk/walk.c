@@ -203,6 +203,39 @@ static unsigned find_bad_operands(struct fe *fe)
     return found;
 }
 
+static bool has_errors(const struct fe *fe)
+{
+    for (unsigned i = 0, n = clang_getNumDiagnostics(fe->tu); i < n; i++) {
+        CXDiagnostic d = clang_getDiagnostic(fe->tu, i);
+        bool is_error = clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error;
+        clang_disposeDiagnostic(d);
+        if (is_error)
+            return true;
+    }
+    return false;
+}
+
+/* In C89 a variable that a for statement declares, which clang accepts, is still there after it,
+ * unless a directive makes it a region; and of directives this parse knows nothing.  So text with
+ * errors is parsed once more, as C99 with C89's inline functions. */
+static enum CXErrorCode parse_with_scopes(struct fe *fe, CXIndex index, int nargs,
+                                          const char *const *args)
+{
+    const char **v = arena_alloc(fe->a, ((size_t)nargs + 2) * sizeof *v);
+    CXTranslationUnit first = fe->tu;
+    memcpy(v, args, (size_t)nargs * sizeof *v);
+    v[nargs] = "-std=gnu99", v[nargs + 1] = "-fgnu89-inline";
+    enum CXErrorCode rc = parse_text(fe, index, nargs + 2, v);
+    bool good = rc == CXError_Success && !has_errors(fe);
+    if (!good && fe->tu && rc == CXError_Success)
+        clang_disposeTranslationUnit(fe->tu);
+    if (!good)
+        fe->tu = first;
+    else
+        clang_disposeTranslationUnit(first);
+    return CXError_Success;
+}
+
 /* Parses the text with probes, again without the arguments that have errors. */
 static enum CXErrorCode parse_probed(struct fe *fe, CXIndex index, int nargs,
                                      const char *const *args)
@@ -210,7 +243,9 @@ static enum CXErrorCode parse_probed(struct fe *fe, CXIndex index, int nargs,
     for (;;) {
         fe_write_probes(fe);
         enum CXErrorCode rc = parse_text(fe, index, nargs, args);
-        if (rc != CXError_Success || !find_bad_operands(fe))
+        if (rc == CXError_Success && has_errors(fe) && !find_bad_operands(fe))
+            return parse_with_scopes(fe, index, nargs, args);
+        if (rc != CXError_Success || !has_errors(fe))
             return rc;
         clang_disposeTranslationUnit(fe->tu);
         fe->tu = NULL;
