@@ -474,6 +474,9 @@ struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind)
 void fe_read_scans(struct fe *);
 /* spread.c */
 void fe_spread_loops(struct fe *);
+bool fe_may_spread(void);
+/* Can the constructs, or what the text calls, tell one team from several? */
+bool fe_shows_team(const struct fe *, const struct omp_construct *first, struct omp_extent);
 bool fe_fixes_team(const struct omp_construct *); /* one of its clauses does */
 /* cancel.c */
 void fe_bind_cancellations(struct fe *);
@@ -536,4 +539,6 @@ bool fe_needs_object(struct fe *, const struct omp_construct *, const struct omp
 struct omp_span fe_used_bytes(struct fe *, const struct omp_construct *, const struct omp_var *);
 /* refine.c */
 void fe_refine(struct fe *);
+/* phases.c */
+void fe_find_phases(struct fe *);
 #endif

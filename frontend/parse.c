@@ -101,6 +101,7 @@ static void (*const passes[])(struct fe *) = {
     fe_data_sharing,
     fe_settle_modes,
     fe_refine,
+    fe_find_phases,
     /* what to say of it, and to the writers */
     fe_check_support,
     fe_find_mistakes,

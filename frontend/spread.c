@@ -137,6 +137,14 @@ static bool find_clause(const struct omp_construct *c, struct finding *f)
     return f->what != NULL;
 }
 
+bool fe_may_spread(void) { return !off; }
+
+bool fe_shows_team(const struct fe *fe, const struct omp_construct *first, struct omp_extent e)
+{
+    struct finding found = { 0 };
+    return find_construct(first, &found) || find_call(fe, e, &found);
+}
+
 bool fe_fixes_team(const struct omp_construct *c)
 {
     struct finding found = { 0 };

@@ -522,6 +522,10 @@ struct omp_construct {
     bool spread; /* `teams` and `distribute` of its leaves are ours (spread.c) */
     /* a loop of one team: why spread.c left it there, "it uses 'f'"; NULL: it had no say in it */
     const char *one_team;
+    /* kernels that do the same one after the other (phases.c): copies, by next; NULL: there are
+     * none
+     */
+    struct omp_construct *phases;
     bool needs_parallel; /* some parallel region can be reached, so workers are needed */
     /* a construct inside of the SPMD ones, or a function that can be reached, synchronises threads
      */

@@ -107,6 +107,10 @@ struct ompgpu_launch {
     unsigned long long trips[4];
     unsigned dynamic_bytes; /* with the flag DYNAMIC: team-shared memory that the region asks for */
 };
+struct ompgpu_phase { /* a kernel of several that together do what a region's does */
+    struct ompgpu_region *region;
+    const struct ompgpu_launch *launch;
+};
 enum { OMPGPU_DEVICE_DEFAULT = -2147483647L - 1 };
 enum {
     OMPGPU_LAUNCH_TEAMS = 1,    /* has a teams construct; without: one team */
@@ -150,6 +154,10 @@ void __ompgpu_map_free(struct ompgpu_map_list *);
  * not return. */
 int __ompgpu_target(struct ompgpu_region *, const struct ompgpu_map *, unsigned nmaps,
                     const struct ompgpu_param *, unsigned nparams, const struct ompgpu_launch *);
+/* The same for a region that can be run as n kernels, one after the other, with its parameters. */
+int __ompgpu_target_phases(struct ompgpu_region *, const struct ompgpu_map *, unsigned nmaps,
+                           const struct ompgpu_param *, unsigned nparams,
+                           const struct ompgpu_launch *, const struct ompgpu_phase *, unsigned n);
 /* also enter data */
 void __ompgpu_data_begin(const struct ompgpu_place *, long device, const struct ompgpu_map *,
                          unsigned n);

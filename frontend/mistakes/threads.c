@@ -117,7 +117,7 @@ static int64_t iterations(const struct omp_construct *c)
 void fe_find_single_teams(struct fe *fe, const struct omp_construct *c)
 {
     const struct omp_construct *target = fe_target_of(c);
-    if (!c->one_team || !may_be_long(iterations(c)) || fe_fixes_team(c) ||
+    if (!c->one_team || target->phases || !may_be_long(iterations(c)) || fe_fixes_team(c) ||
         fe_fixes_team(target)) /* the program's choice */
         return;
     fe_warn(fe, WARN_ONE_TEAM, c->loops[0].extent.begin,

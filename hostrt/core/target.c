@@ -23,6 +23,9 @@ struct running { /* one region at work */
     const struct ompgpu_map *maps;
     unsigned nmaps;
     bool launched; /* the device may have changed what is there */
+    /* kernels that are run instead of the region's; none: that is */
+    const struct ompgpu_phase *phases;
+    unsigned nphases;
     struct ompgpu_where where;
 };
 
@@ -311,9 +314,10 @@ static int prepare_launch(struct running *r, struct ompgpu_region *region,
     return 0;
 }
 
-static int run_region(struct running *r, struct ompgpu_region *region,
+/* last: nothing of the region is launched after it. */
+static int run_kernel(struct running *r, struct ompgpu_region *region,
                       const struct ompgpu_param *params, unsigned nparams,
-                      const struct ompgpu_launch *launch)
+                      const struct ompgpu_launch *launch, bool last)
 {
     struct ompgpu_geometry g;
     struct ompgpu_env env;
@@ -325,10 +329,10 @@ static int run_region(struct running *r, struct ompgpu_region *region,
         ompgpu_stale_before(r->dev);
     int bad =
         r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->arguments);
-    r->launched = !bad;
-    if (!bad && r->thread->nexpected && !env.mailbox)
+    r->launched |= !bad;
+    if (!bad && last && r->thread->nexpected && !env.mailbox)
         ompgpu_back_prefetch(r->thread, r->dev);
-    if (!bad)
+    if (!bad && (last || ompgpu_watched()))
         bad = r->dev->plugin->sync(r->dev->ordinal);
     if (ompgpu_watched() && !bad) {
         ompgpu_watch_launch(&r->where, r->dev, r->function, g, start, false);
@@ -336,6 +340,42 @@ static int run_region(struct running *r, struct ompgpu_region *region,
         ompgpu_stale_after(r->dev);
     }
     return bad;
+}
+
+static int find_kernel(struct running *r, const struct ompgpu_phase *p)
+{
+    return ompgpu_function_get(p->region, r->dev, OMPGPU_FORM_KERNEL, &r->function);
+}
+
+/* Buffers grow before the first kernel is launched: none that one uses is given back. */
+static int run_phases(struct running *r, const struct ompgpu_param *params, unsigned nparams)
+{
+    const struct ompgpu_phase *end = r->phases + r->nphases;
+    int bad = 0;
+    for (const struct ompgpu_phase *p = r->phases; p < end && !bad; p++) {
+        struct ompgpu_geometry g;
+        struct ompgpu_env env;
+        size_t reduce;
+        bad = find_kernel(r, p) ||
+              prepare_launch(r, p->region, params, nparams, p->launch, &g, &env, &reduce);
+    }
+    const struct ompgpu_where whole = r->where;
+    for (const struct ompgpu_phase *p = r->phases; p < end && !bad; p++) {
+        r->where = ompgpu_at_region(p->region);
+        bad =
+            find_kernel(r, p) || run_kernel(r, p->region, params, nparams, p->launch, p + 1 == end);
+    }
+    if (!bad)
+        r->where = whole;
+    return bad;
+}
+
+static int run_region(struct running *r, struct ompgpu_region *region,
+                      const struct ompgpu_param *params, unsigned nparams,
+                      const struct ompgpu_launch *launch)
+{
+    return r->nphases ? run_phases(r, params, nparams)
+                      : run_kernel(r, region, params, nparams, launch, true);
 }
 
 /* The same as __ompgpu_target(), but that all of it is put into the task's queue. */
@@ -476,11 +516,16 @@ static int run_or_fail(struct running *r, struct ompgpu_region *region, int foun
     return 0;
 }
 
-int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps, unsigned nmaps,
-                    const struct ompgpu_param *params, unsigned nparams,
-                    const struct ompgpu_launch *launch)
+static inline __attribute__((always_inline)) int
+run_target(struct ompgpu_region *region, const struct ompgpu_map *maps, unsigned nmaps,
+           const struct ompgpu_param *params, unsigned nparams, const struct ompgpu_launch *launch,
+           const struct ompgpu_phase *phases, unsigned nphases)
 {
-    struct running r = { .maps = maps, .nmaps = nmaps, .where = ompgpu_at_region(region) };
+    struct running r = { .maps = maps,
+                         .nmaps = nmaps,
+                         .where = ompgpu_at_region(region),
+                         .phases = phases,
+                         .nphases = nphases };
     if (!(r.dev = ompgpu_device_get(&r.where, launch->device)))
         return 1;
     int found = ompgpu_function_get(region, r.dev, OMPGPU_FORM_KERNEL, &r.function);
@@ -497,6 +542,32 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
         ompgpu_rescued_begin(r.dev, &r.where, maps, nmaps, params, nparams);
     ompgpu_tool_end(OMPGPU_TOOL_TARGET, r.dev);
     return on_host;
+}
+
+int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps, unsigned nmaps,
+                    const struct ompgpu_param *params, unsigned nparams,
+                    const struct ompgpu_launch *launch)
+{
+    return run_target(region, maps, nmaps, params, nparams, launch, NULL, 0);
+}
+
+/* A launch takes as long as one team takes for some thousand iterations. */
+static bool are_long(const struct ompgpu_phase *phases, unsigned n)
+{
+    enum { WORTH_A_LAUNCH = 4096 };
+    unsigned long long trips = 0;
+    for (unsigned i = 0; i < n; i++)
+        trips += phases[i].launch->trip;
+    return trips >= (unsigned long long)n * WORTH_A_LAUNCH;
+}
+
+int __ompgpu_target_phases(struct ompgpu_region *region, const struct ompgpu_map *maps,
+                           unsigned nmaps, const struct ompgpu_param *params, unsigned nparams,
+                           const struct ompgpu_launch *launch, const struct ompgpu_phase *phases,
+                           unsigned n)
+{
+    return run_target(region, maps, nmaps, params, nparams, launch, phases,
+                      are_long(phases, n) ? n : 0);
 }
 
 /* ------------------------------------------------------------------ data constructs */

@@ -285,15 +285,32 @@ static void describe_launch(struct cg *cg, struct text *t, const struct omp_cons
                         : "");
 }
 
+static void describe_phases(struct text *t, const struct omp_construct *target)
+{
+    unsigned n = 0;
+    for (const struct omp_construct *p = target->phases; p; p = p->next)
+        n++;
+    if (n)
+        text_printf(t,
+                    "kernels\tor, where the loops are long, %u one after the other, which have the "
+                    "names below\n",
+                    n);
+}
+
 /* ------------------------------------------------------------------ regions */
-static void describe_region(struct cg *cg, FILE *out, const struct omp_construct *target)
+/* whole: else a phase, whose data is the region's. */
+static void describe_region(struct cg *cg, FILE *out, const struct omp_construct *target,
+                            bool whole)
 {
     struct text says = { 0 };
     describe_constructs(cg, &says, target);
     describe_serial_loops(cg, &says, target);
-    describe_maps(cg, &says, target);
-    describe_captures(cg, &says, target);
+    if (whole) {
+        describe_maps(cg, &says, target);
+        describe_captures(cg, &says, target);
+    }
     describe_launch(cg, &says, target);
+    describe_phases(&says, target);
     fprintf(out, "// %s\n",
             proto_write_region(
                 &(struct proto_region){ .name = target->region,
@@ -310,7 +327,10 @@ void cg_describe_regions(struct cg *cg, FILE *out)
 {
     for (unsigned i = 0; i < cg->unit->nconstructs; i++) {
         const struct omp_construct *c = cg->unit->constructs[i];
-        if (c->region && region_of(c) == c)
-            describe_region(cg, out, c);
+        if (!c->region || region_of(c) != c)
+            continue;
+        describe_region(cg, out, c, true);
+        for (const struct omp_construct *p = c->phases; p; p = p->next)
+            describe_region(cg, out, p, false);
     }
 }

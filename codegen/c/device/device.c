@@ -154,6 +154,8 @@ static void write_regions(struct cg *cg, const struct omp_function *f)
         if (c->function != f || !(c->leaves & OMPL_TARGET) || c->on_device)
             continue;
         cg_region(cg, c);
+        for (const struct omp_construct *p = c->phases; p; p = p->next)
+            cg_region(cg, p);
     }
 }
 

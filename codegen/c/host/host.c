@@ -171,19 +171,22 @@ static bool in_default(const struct omp_construct *c)
     return false;
 }
 
-static void declare_region(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
+/* suffix: of the names. */
+static void declare_region(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
+                           const char *suffix)
 {
-    cg_line(cg, "static struct __ompgpu_region @region = { %s, %s, %s, %s, %u, %u, %s, 0, %s };",
-            cg_quoted(cg, c->region), cg_quoted(cg, c->place.file),
+    cg_line(cg, "static struct __ompgpu_region @region%s = { %s, %s, %s, %s, %u, %u, %s, 0, %s };",
+            suffix, cg_quoted(cg, c->region), cg_quoted(cg, c->place.file),
             cg_quoted(cg, c->function ? c->function->name : ""),
             cg_quoted(cg, cg_directive(cg, c, true)), c->place.line, c->place.col,
             in_default(c) ? "0" : "&__ompgpu_unit",
             cg_has_covering_form(cg, p) ? cg_quoted(cg, cg_strided_kernel(cg, c)) : "0");
     if (in_default(c))
-        cg_line(cg, "__atomic_store_n(&@region.unit, __ompgpu_this_unit(), 0);");
+        cg_line(cg, "__atomic_store_n(&@region%s.unit, __ompgpu_this_unit(), 0);", suffix);
 }
 
-static void declare_launch(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
+static void declare_launch(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
+                           const char *suffix)
 {
     const char *teams = p->teams ? limit_of(cg, p->teams, OMPC_NUM_TEAMS) : NULL,
                *trip = cg_trip(cg, c);
@@ -205,7 +208,7 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
         { "trips", covering ? cg_trips(cg, p) : NULL },
         { "dynamic_bytes", limit_of(cg, c, OMPC_OMPX_DYN_CGROUP_MEM) },
     };
-    cg_open(cg, "const struct __ompgpu_launch @launch =");
+    cg_open(cg, "const struct __ompgpu_launch @launch%s =", suffix);
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].value)
             cg_line(cg, ".%s = %s,", rows[i].member, rows[i].value);
@@ -273,16 +276,36 @@ static const char *entries_of(struct cg *cg, const struct omp_construct *c, unsi
     return n ? cg_strf(cg, "@maps, %u", n) : "0, 0";
 }
 
+/* -> the last two arguments of __ompgpu_target_phases(), after a comma; "": there are no phases. */
+static const char *declare_phases(struct cg *cg, const struct omp_construct *c)
+{
+    const char *list = "";
+    unsigned n = 0;
+    for (const struct omp_construct *k = c->phases; k; k = k->next) {
+        const char *suffix = cg_strf(cg, "_%u", ++n);
+        struct cg_plan p;
+        cg_make_plan(cg, k, &p);
+        declare_region(cg, k, &p, suffix);
+        declare_launch(cg, k, &p, suffix);
+        cg_free_plan(&p);
+        list =
+            cg_strf(cg, "%s%s{ &@region%s, &@launch%s }", list, n > 1 ? ", " : "", suffix, suffix);
+    }
+    if (n)
+        cg_line(cg, "const struct __ompgpu_phase @phases[] = { %s };", list);
+    return n ? cg_strf(cg, ", @phases, %u", n) : "";
+}
+
 /* -> number of map entries */
 static unsigned declare_call(struct cg *cg, const struct omp_construct *c, struct cg_plan *p)
 {
-    declare_region(cg, c, p);
+    declare_region(cg, c, p, "");
     const char **env = cg_push_env(cg, false);
     bind_variables_of_blocks(cg, c);
     declare_list(cg, c);
     unsigned nmaps = cg_maps(cg, c, p);
     cg_pop_env(cg, env);
-    declare_launch(cg, c, p);
+    declare_launch(cg, c, p, "");
     return nmaps;
 }
 
@@ -327,8 +350,9 @@ static void write_undeferred_target(struct cg *cg, const struct omp_construct *c
         cg_line(cg, "_Bool @on_host = 1;");
         cg_open(cg, "if %s", condition);
     }
-    const char *call =
-        cg_strf(cg, "__ompgpu_target(%s)", call_arguments(cg, c, p, declare_call(cg, c, p)));
+    const char *arguments = call_arguments(cg, c, p, declare_call(cg, c, p)),
+               *call = cg_strf(cg, "__ompgpu_target%s(%s%s)", c->phases ? "_phases" : "", arguments,
+                               declare_phases(cg, c));
     if (condition || cg_collects_maps(c)) {
         cg_line(cg, "%s@on_host = %s;", condition ? "" : "const _Bool ", call);
         free_list(cg, c);
