@@ -181,7 +181,7 @@ static void scan_reductions(struct walk *w, struct omp_extent e)
 static bool host_only(const struct omp_construct *c)
 {
     for (; c; c = c->next)
-        if ((c->leaves & (OMPL_TARGET | OMPL_DATA)) || host_only(c->child))
+        if ((c->leaves & (OMPL_TARGET | OMPL_DATA)) || c->host_region || host_only(c->child))
             return true;
     return false;
 }

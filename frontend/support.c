@@ -236,7 +236,7 @@ static void check_directive(struct fe *fe, const struct fe_pragma *p)
     const struct omp_construct *c = p->c;
     if (!c->on_device || (c->leaves & OMPL_DECLARE_TARGET)) /* that declares, and does nothing */
         return;
-    if (c->leaves & OMPL_TARGET)
+    if ((c->leaves & OMPL_TARGET) || c->host_region)
         fe_unsupported(fe, c->place, UNSUPPORTED_NESTED_TARGET, c->spelling, NULL);
     else if (unsupported_name(p))
         fe_unsupported(fe, c->place, UNSUPPORTED_DIRECTIVE, c->spelling, NULL);

@@ -11,7 +11,7 @@ struct omp_extent fe_whole(const struct omp_construct *c)
 
 struct omp_construct *fe_target_of(const struct omp_construct *c)
 {
-    while (c && !(c->leaves & OMPL_TARGET))
+    while (c && !(c->leaves & OMPL_TARGET) && !c->host_region)
         c = c->parent;
     return (struct omp_construct *)c;
 }

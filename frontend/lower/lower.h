@@ -110,7 +110,7 @@ bool lower_is_indirect(struct fe *, const struct fe_pragma *);
 void lower_memory_order(struct lowering *, struct fe_pragma *);
 bool lower_has_half_order(struct fe *, const struct fe_pragma *);
 void lower_device_type(struct lowering *, struct fe_pragma *);
-bool lower_is_for_devices(struct fe *, const struct fe_pragma *);
+bool lower_has_reverse_type(struct fe *, const struct fe_pragma *);
 void lower_combiner(struct lowering *, struct fe_pragma *);
 void lower_parallel_single(struct lowering *, struct fe_pragma *);
 bool lower_is_parallel_single(struct fe *, const struct fe_pragma *);

@@ -3,8 +3,8 @@
  *     declare reduction(f: T) combiner(C)      declare reduction(f: T: C)
  *     atomic_default_mem_order(acquire)        atomic_default_mem_order(acq_rel)
  *                                              orders more; `release` becomes it, too
- *     target device_type(any)                  target: regions are for the host and for devices; so
- *                                              are those of `nohost`, which need no host's
+ *     target device(ancestor: 1)               the same without: such a region is the host's
+ *            device_type(any) or (host)
  *
  * scan init_complete: what stands before it initialises for the input phase.  Of an exclusive scan
  * that comes after the scan phase in the text, and runs before it: the statements move there.
@@ -54,14 +54,14 @@ void lower_memory_order(struct lowering *l, struct fe_pragma *p)
 }
 
 /* ------------------------------------------------------------------ target device_type */
-bool lower_is_for_devices(struct fe *fe, const struct fe_pragma *p)
+bool lower_has_reverse_type(struct fe *fe, const struct fe_pragma *p)
 {
     struct lower_argument a;
-    if (!(p->c->leaves & OMPL_TARGET))
+    if (!lower_is_reverse(fe, p))
         return false;
     lower_find(fe, p, OMPC_DEVICE_TYPE, p->clauses_at, &a);
     enum omp_keyword word = lower_keyword(fe, p, a.begin);
-    return a.end == a.begin + 1 && (word == OMPK_ANY || word == OMPK_NOHOST);
+    return a.end == a.begin + 1 && (word == OMPK_ANY || word == OMPK_HOST);
 }
 
 void lower_device_type(struct lowering *l, struct fe_pragma *p)

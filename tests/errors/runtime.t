@@ -302,6 +302,17 @@ int main(void)
     return 0;
 }
 C
+program nohost <<'C'
+#include "common.h"
+int main(int argc, char **argv)
+{
+    BEGIN;
+    (void)argv;
+    #pragma omp target device_type(nohost) map(tofrom: s) if(argc < 2)
+    s = omp_is_initial_device() ? 6 : 5;
+    return 0;
+}
+C
 one_message() { [ "$(grep -c '^ompgpu: ' err)" = 1 ] || { echo "not one message:"; cat err; return 1; }; }
 # dies NAME "PROGRAM [ARGUMENT]" LINE WORDS: exit code 1, data as before, and one message, the last line on standard error: of that line, with the words
 dies() {
@@ -381,6 +392,11 @@ OMP_CANCELLATION=true; export OMP_CANCELLATION
 dies "emu: cancel of a region whose threads wait" cancel 5 "region main_5|at line 9|'cancel'"
 unset OMP_CANCELLATION
 check "cancel without OMP_CANCELLATION" env OMPGPU_DEVICE=emu ./cancel
+check "device_type(nohost) on a device" in_time ./nohost
+dies "device_type(nohost) with if" "nohost 1" 6 "device_type(nohost)|host"
+export OMP_TARGET_OFFLOAD=DISABLED
+dies "device_type(nohost) without a device" nohost 6 "device_type(nohost)|host"
+unset OMP_TARGET_OFFLOAD
 dies "emu: stack overflow" overflow 6 "region main_6|stack overflow|OMPGPU_STACK_SIZE|team 0, thread 0"
 dies "emu: division by zero" division 6 "region main_6|division by zero|team 0, thread 0"
 dies "emu: assertion" asserts 6 "region main_6|assertion|line 7|team 0, thread 0"
