@@ -164,6 +164,7 @@ int ompgpu_select_devices(const struct ompgpu_plugin *, int n, int *ordinals);
 /* After it: of device n, by OMP_…_DEV_n, OMP_…_DEV, OMP_…_ALL, of which the first that is set
  * counts. */
 void ompgpu_read_icvs(int device, struct ompgpu_icvs *);
+void ompgpu_read_all(void); /* all.c: of the host, by OMP_…_ALL; before a thread is there */
 /* icvs.c: nteams-var and teams-thread-limit-var of the device as they are now; 0: not set. */
 struct ompgpu_team_icvs {
     int num_teams, thread_limit;
