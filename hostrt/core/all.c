@@ -25,7 +25,7 @@ static bool set_name(const char *name)
     char all[64];
     snprintf(all, sizeof all, "%s_ALL", name);
     const char *value = secure_getenv(all);
-    return value && *value && !getenv(name) && !setenv(name, value, 0);
+    return value && *value && !secure_getenv(name) && !setenv(name, value, 0);
 }
 
 void ompgpu_read_all(void)

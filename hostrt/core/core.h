@@ -128,7 +128,7 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     /* OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT */
     long num_teams, teams_thread_limit;
     /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes */
-    long team_heap, stack_size;
+    long team_heap, team_memory, stack_size;
     long shared_memory; /* LIBOMPTARGET_SHARED_MEMORY_SIZE: bytes */
     long pool;          /* OMPGPU_POOL: bytes */
     long wait;          /* OMPGPU_WAIT */
@@ -139,6 +139,7 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     long display;       /* OMP_DISPLAY_ENV */
 };
 enum { OMPGPU_MOST_COPY_THREADS = 64 };
+enum { OMPGPU_MOST_TEAM_MEMORY = 64 << 10 };
 enum { OMPGPU_WAIT_AUTO, OMPGPU_WAIT_SPIN, OMPGPU_WAIT_BLOCK };
 enum { OMPGPU_DISPLAY_TRUE = 1, OMPGPU_DISPLAY_VERBOSE };
 struct ompgpu_icvs { /* of one device; 0: not set */
