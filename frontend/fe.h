@@ -487,6 +487,9 @@ struct omp_extent fe_whole(const struct omp_construct *); /* pragma and body */
 struct omp_construct *fe_sole_child(const struct fe *, const struct omp_construct *);
 /* enclosing target construct or NULL, may be itself */
 struct omp_construct *fe_target_of(const struct omp_construct *);
+/* Can only the host do it?  Is the offset in such a construct of the list? */
+bool fe_needs_host(const struct omp_construct *);
+bool fe_is_left_to_host(const struct omp_construct *list, unsigned offset);
 /* reach.c */
 void fe_mark_device(struct fe *);
 /* sharing.c */

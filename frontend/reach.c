@@ -149,15 +149,24 @@ static void need_function(struct walk *w, struct fe_function *f, unsigned offset
     add_fault(w, offset, routine ? UNSUPPORTED_ROUTINE : UNSUPPORTED_NO_BODY, f->f->name, where(w));
 }
 
+/* A construct of a device function that needs the host ends the kernel that reaches it. */
+static bool is_left_out(const struct walk *w, unsigned offset)
+{
+    return w->in && fe_is_left_to_host(w->in->constructs, offset);
+}
+
 /* Everything that the text in e refers to.  Region text captures its global variables; the text of
  * device functions does not. */
 static void scan(struct walk *w, struct omp_extent e, bool globals)
 {
     struct fe *fe = w->fe;
     FE_EACH(r, fe->frefs, e)
-        need_function(w, r->function, r->offset);
+        if (!is_left_out(w, r->offset))
+            need_function(w, r->function, r->offset);
     FE_EACH(r, fe->refs, e) {
         struct omp_var *v = r->var;
+        if (is_left_out(w, r->offset))
+            continue;
         bool target = v->declare_target == OMPV_DT_TO || v->declare_target == OMPV_DT_IMPLICIT;
         if (v->storage == OMPS_GLOBAL && (globals || target))
             need_var(w, v, r->offset);
@@ -181,7 +190,7 @@ static void scan_reductions(struct walk *w, struct omp_extent e)
 static bool host_only(const struct omp_construct *c)
 {
     for (; c; c = c->next)
-        if ((c->leaves & (OMPL_TARGET | OMPL_DATA)) || c->host_region || host_only(c->child))
+        if (fe_needs_host(c) || host_only(c->child))
             return true;
     return false;
 }
@@ -363,7 +372,7 @@ static void find_provided(struct fe *fe)
 static bool contains_parallel(const struct omp_construct *c)
 {
     for (; c; c = c->next)
-        if ((c->leaves & OMPL_PARALLEL) || contains_parallel(c->child))
+        if (!fe_needs_host(c) && ((c->leaves & OMPL_PARALLEL) || contains_parallel(c->child)))
             return true;
     return false;
 }
@@ -453,6 +462,14 @@ static void mark_decls(struct fe *fe)
             fe->functions.at[i]->f->device = false;
 }
 
+/* It, or what is around it, needs the host. */
+static bool is_hosts(const struct omp_construct *c)
+{
+    while (c && !fe_needs_host(c))
+        c = c->parent;
+    return c != NULL;
+}
+
 void fe_mark_device(struct fe *fe)
 {
     read_declare_target(fe);
@@ -464,7 +481,7 @@ void fe_mark_device(struct fe *fe)
     find_parallel(fe);
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct omp_construct *c = fe->pragmas.at[i].c;
-        if (c->function && c->function->device)
+        if (c->function && c->function->device && !is_hosts(c))
             c->on_device = true;
         fe->u->detaches |= c->on_device && fe_clause(c, OMPC_DETACH);
     }

@@ -231,9 +231,23 @@ static const char *unsupported_name(const struct fe_pragma *p)
     return NULL;
 }
 
+/* The device's version of the function ends the program there (codegen/c/device/construct.c). */
+static void warn_of_host_construct(struct fe *fe, const struct omp_construct *c)
+{
+    const struct omp_construct *around = c->parent;
+    while (around && !fe_needs_host(around))
+        around = around->parent;
+    if (c->function && c->function->device && fe_needs_host(c) && !around)
+        fe_report(fe->u, c->place, DIAG_WARNING,
+                  "'%s' is in '%s', which regions on the device call, too: one that reaches the "
+                  "construct ends the program",
+                  c->spelling, c->function->name);
+}
+
 static void check_directive(struct fe *fe, const struct fe_pragma *p)
 {
     const struct omp_construct *c = p->c;
+    warn_of_host_construct(fe, c);
     if (!c->on_device || (c->leaves & OMPL_DECLARE_TARGET)) /* that declares, and does nothing */
         return;
     if ((c->leaves & OMPL_TARGET) || c->host_region)
@@ -266,7 +280,7 @@ static bool on_device(const struct fe *fe, unsigned offset)
     for (unsigned i = 0; i < fe->functions.n; i++) {
         const struct omp_function *f = fe->functions.at[i]->f;
         if (f->device && f->defined && fe_inside(offset, f->extent))
-            return true;
+            return !fe_is_left_to_host(f->constructs, offset);
     }
     return false;
 }

@@ -16,6 +16,19 @@ struct omp_construct *fe_target_of(const struct omp_construct *c)
     return (struct omp_construct *)c;
 }
 
+bool fe_needs_host(const struct omp_construct *c)
+{
+    return (c->leaves & (OMPL_TARGET | OMPL_DATA)) || c->host_region;
+}
+
+bool fe_is_left_to_host(const struct omp_construct *c, unsigned offset)
+{
+    for (; c; c = c->next)
+        if (fe_inside(offset, fe_whole(c)))
+            return fe_needs_host(c) || fe_is_left_to_host(c->child, offset);
+    return false;
+}
+
 /* ------------------------------------------------------------------ bodies */
 /* Pragmas of inner constructs before the statement are part of the body. */
 static void attach_body(struct fe *fe, unsigned i)

@@ -302,6 +302,26 @@ int main(void)
     return 0;
 }
 C
+cat >inner.c <<'C'
+#include "common.h"
+static void set(int device)
+{
+    if (device)
+        #pragma omp target map(tofrom: s)
+        s = 4;
+}
+int main(void)
+{
+    BEGIN;
+    #pragma omp target map(tofrom: s)
+    {
+        s = 3;
+        set(!omp_is_initial_device());
+    }
+    return 0;
+}
+C
+"$CC" $CC_BOTH -w inner.c -o inner
 program nohost <<'C'
 #include "common.h"
 int main(int argc, char **argv)
@@ -392,6 +412,7 @@ OMP_CANCELLATION=true; export OMP_CANCELLATION
 dies "emu: cancel of a region whose threads wait" cancel 5 "region main_5|at line 9|'cancel'"
 unset OMP_CANCELLATION
 check "cancel without OMP_CANCELLATION" env OMPGPU_DEVICE=emu ./cancel
+dies "emu: a target construct in a function of the device" inner 11 "region main_11|'target' in 'set'|line 5"
 check "device_type(nohost) on a device" in_time ./nohost
 dies "device_type(nohost) with if" "nohost 1" 6 "device_type(nohost)|host"
 export OMP_TARGET_OFFLOAD=DISABLED
