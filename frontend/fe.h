@@ -141,7 +141,10 @@ struct fe_function { /* frontend's side of an omp_function */
     bool locks; /* an OpenMP lock routine */
     /* asks which thread or team it runs in, synchronises threads, or is not known: spread.c */
     bool shows_team;
-    unsigned decl;  /* offset of its first name */
+    unsigned decl; /* offset of its first name */
+    /* attribute alias: the function that it is another name of; NULL: none */
+    const char *alias;
+    const char *start; /* "constructor", "destructor": it has the attribute; else NULL */
     void *accesses; /* of its body, once they were asked for: mistakes/ */
 };
 struct fe_fref {

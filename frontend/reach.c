@@ -123,6 +123,23 @@ static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
         w->elsewhere = true;
 }
 
+static struct fe_function *function_aliased(const struct fe *fe, const struct fe_function *f)
+{
+    return f->alias ? fe_function_named((struct fe *)fe, f->alias, (unsigned)strlen(f->alias))
+                    : NULL;
+}
+
+static void need_function(struct walk *, struct fe_function *, unsigned offset);
+
+/* Where clang knows it by another name, it says so. */
+static void need_aliased(struct walk *w, struct fe_function *f, unsigned offset)
+{
+    struct fe_function *aliased = function_aliased(w->fe, f);
+    f->f->elsewhere = true; /* what it reaches is as little known */
+    if (aliased)
+        need_function(w, aliased, offset);
+}
+
 static void need_function(struct walk *w, struct fe_function *f, unsigned offset)
 {
     const struct device_func *d = find_device_func(f->f->name);
@@ -141,6 +158,10 @@ static void need_function(struct walk *w, struct fe_function *f, unsigned offset
     *VEC_PUSH(w->fe->a, &w->functions) = f;
     if (f->known || f->f->defined || is_for_types(f))
         return;
+    if (f->alias) {
+        need_aliased(w, f, offset);
+        return;
+    }
     bool routine = !strncmp(f->f->name, "omp_", 4);
     if (!f->system && !routine) {
         f->f->elsewhere = w->elsewhere = true;
@@ -326,7 +347,7 @@ static void reach_declared(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->functions.n; i++) {
         struct fe_function *f = fe->functions.at[i];
-        if (!f->declare_target || f->f->device || !f->f->defined)
+        if (!f->declare_target || f->f->device || !(f->f->defined || f->alias))
             continue;
         struct walk w = { .fe = fe, .in = f->f, .quiet = true };
         need_function(&w, f, f->decl);
@@ -355,7 +376,9 @@ static void find_provided(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->functions.n; i++) {
         const struct omp_function *f = fe->functions.at[i]->f;
-        if (fe->functions.at[i]->declare_target && f->device && !f->is_static && !f->is_inline)
+        const struct fe_function *aliased = function_aliased(fe, fe->functions.at[i]);
+        bool device = f->device || (aliased && aliased->f->device);
+        if (fe->functions.at[i]->declare_target && device && !f->is_static && !f->is_inline)
             fe->u->provides = true;
     }
     for (unsigned i = 0; i < fe->vars.n; i++) {
