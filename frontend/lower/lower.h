@@ -109,6 +109,8 @@ void lower_indirect(struct lowering *, struct fe_pragma *);
 bool lower_is_indirect(struct fe *, const struct fe_pragma *);
 void lower_memory_order(struct lowering *, struct fe_pragma *);
 bool lower_has_half_order(struct fe *, const struct fe_pragma *);
+void lower_scope(struct lowering *, struct fe_pragma *);
+bool lower_has_scope(struct fe *, const struct fe_pragma *);
 void lower_device_type(struct lowering *, struct fe_pragma *);
 bool lower_has_reverse_type(struct fe *, const struct fe_pragma *);
 void lower_combiner(struct lowering *, struct fe_pragma *);
