@@ -1,4 +1,4 @@
-/* match_any and match_none: each trait of a list counts for itself */
+/* match_any and match_none: each trait of a list counts for itself; a vendor that nobody is */
 #include "check.h"
 #pragma omp begin declare target
 static int either(void) { return 1; }
@@ -13,7 +13,11 @@ static int third(void) { return 0; }
 #pragma omp end declare target
 int main(void)
 {
-    int r[4] = { 0 };
+    int r[4] = { 0 }, n = 0;
+#pragma omp target map(tofrom: n)
+#pragma omp metadirective when(implementation={vendor(unknown)}: parallel num_threads(3) reduction(+: n)) otherwise(nothing)
+    n++;
+    CHECK_EQ(n, 1);
 #pragma omp target map(from: r)
     r[0] = base(), r[1] = other(), r[2] = third(), r[3] = ON_DEVICE;
     CHECK(r[0] == 1 && r[1] == 0 && r[2] == 1 && r[3]);
