@@ -1,4 +1,4 @@
-/* device_type on target: any and host beside depend, nowait, if and device; what a metadirective in a host region chooses */
+/* device_type on target: any and host beside depend, nowait, if and device; what a metadirective in a host region chooses */ /* also: --host-cc=gcc */
 #include "check.h"
 
 static void ordered(int no)

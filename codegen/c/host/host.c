@@ -96,10 +96,12 @@ static void write_task_around(struct cg *cg, const struct omp_construct *c)
 
 /* nowait: can the runtime do it later?  What takes part in a task reduction needs its task's
  * copies. clang finds the type of a detached task's event by its name, which must not be declared
- * later. */
+ * later.  In gcc's library neither an undeferred task nor a taskwait with depend waits for a
+ * detached task. */
 static bool is_deferrable(const struct cg *cg, const struct omp_construct *c)
 {
     return cg_clause(c, OMPC_NOWAIT) && !cg_clause(c, OMPC_IN_REDUCTION) &&
+           !(cg->unit->for_gcc && cg_clause(c, OMPC_DEPEND)) &&
            cg->unit->event_handle <= c->pragma.begin;
 }
 
