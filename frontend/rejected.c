@@ -14,10 +14,10 @@
  *
  * `target update` of a static variable or of an array that is a pointer's, ([n][m])p, and
  * device(omp_initial_device), which is negative; attach(mode) in map; nogroup and depend of
- * target_data; memspace of uses_allocators; device_type of target; `link` of a variable that a
- * function between begin and end declare target uses, `to` of declare target beside what 6.0
- * brought. Only the check sees them: it gets a text without.  Words that have an older one of the
- * same meaning (`storage`, `local`) were replaced when clauses were read. */
+ * target_data; memspace of uses_allocators; device_type and priority of target; `link` of a
+ * variable that a function between begin and end declare target uses, `to` of declare target beside
+ * what 6.0 brought. Only the check sees them: it gets a text without.  Words that have an older one
+ * of the same meaning (`storage`, `local`) were replaced when clauses were read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -324,19 +324,29 @@ static void drop_memory_spaces(struct fe *fe, fe_edits *l)
                             "uses_allocators(omp_default_mem_alloc)");
 }
 
-/* Of a target construct, with the comma after it. */
-static void drop_device_types(struct fe *fe, fe_edits *l)
+static void drop_clause(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
+                        fe_edits *l)
+{
+    const struct omp_clause *c = fe_clause(p->c, kind);
+    unsigned k = p->clauses_at;
+    if (!c)
+        return;
+    while (k < p->ntokens && p->tokens[k].begin < c->extent.end)
+        k++;
+    unsigned end = fe_word_at(fe, p, k, ",") ? p->tokens[k].end : c->extent.end;
+    fe_add_edit(fe, l, c->extent.begin, end - c->extent.begin, "");
+}
+
+/* Clauses of OpenMP 6.0, each with the comma after it. */
+static void drop_target_clauses(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
-        const struct omp_clause *type = fe_clause(p->c, OMPC_DEVICE_TYPE);
-        unsigned k = p->clauses_at;
-        if (!type || !(p->c->host_region || (p->c->leaves & OMPL_TARGET)))
-            continue;
-        while (k < p->ntokens && p->tokens[k].begin < type->extent.end)
-            k++;
-        unsigned end = fe_word_at(fe, p, k, ",") ? p->tokens[k].end : type->extent.end;
-        fe_add_edit(fe, l, type->extent.begin, end - type->extent.begin, "");
+        bool target = p->c->host_region || (p->c->leaves & OMPL_TARGET);
+        if (target)
+            drop_clause(fe, p, OMPC_DEVICE_TYPE, l);
+        if (target || (p->c->leaves & OMPL_DATA))
+            drop_clause(fe, p, OMPC_PRIORITY, l);
     }
 }
 
@@ -416,7 +426,7 @@ void fe_find_rejected(struct fe *fe)
     replace_negative_devices(fe, &check);
     drop_task_clauses(fe, &check);
     drop_memory_spaces(fe, &check);
-    drop_device_types(fe, &check);
+    drop_target_clauses(fe, &check);
     drop_attach_modifiers(fe, &check);
     enter_variables(fe, &check);
     drop_bodies_for_gpu(fe, &check);

@@ -217,3 +217,17 @@ void walk_function_used(struct fe *fe, CXCursor ref, CXCursor decl, unsigned len
     if (f->system && !f->visited)
         *VEC_PUSH(fe->a, &fe->pending) = f;
 }
+
+/* cleanup(function), which the end of the variable's block calls */
+void walk_on_attribute(struct fe *fe, CXCursor c)
+{
+    struct fe_token open, name;
+    unsigned end;
+    if (!is_spelled(word_of_attribute(fe, c, &end), "cleanup") ||
+        !fe_next_token(fe->u, end, &open) || !fe_next_token(fe->u, open.end, &name))
+        return;
+    unsigned length = name.end - name.begin;
+    struct fe_function *f = fe_function_named(fe, fe->u->text + name.begin, length);
+    if (f)
+        *VEC_PUSH(fe->a, &fe->frefs) = (struct fe_fref){ name.begin, length, f, false };
+}
