@@ -145,7 +145,7 @@ struct fe_function { /* frontend's side of an omp_function */
     /* attribute alias: the function that it is another name of; NULL: none */
     const char *alias;
     const char *start; /* "constructor", "destructor": it has the attribute; else NULL */
-    void *accesses; /* of its body, once they were asked for: mistakes/ */
+    void *accesses;    /* of its body, once they were asked for: mistakes/ */
 };
 struct fe_fref {
     unsigned offset, length;

@@ -3,8 +3,8 @@
  *     declare reduction(f: T) combiner(C)      declare reduction(f: T: C)
  *     atomic_default_mem_order(acquire)        atomic_default_mem_order(acq_rel)
  *                                              orders more; `release` becomes it, too
- *     atomic memscope(device) or (cgroup)      atomic, which is for all threads of the device; so is
- *                                              flush
+ *     atomic memscope(device) or (cgroup)      atomic, which is for all threads of the device; and
+ *                                              so is flush
  *     target device(ancestor: 1)               the same without: such a region is the host's
  *            device_type(any) or (host)
  *
