@@ -1,10 +1,11 @@
 /* alloc.c - omp_alloc and the other allocation routines in device code (section 18.13 of
  * OpenMP 5.2).
  *
- * All predefined allocators give memory of the device's heap, which every thread of the device can
- * reach: any of them allows that.  The handle of an allocator with traits is the address of what is
- * known of it: made here by omp_init_allocator, or by the host for uses_allocators, a copy for the
- * region.  A header before each block says what the heap gave, for whom.
+ * What no thread but those of a team may access comes from the team's pool (team_memory.c) while
+ * that has room.  All else is memory of the device's heap, which every thread of the device can
+ * reach: any allocator allows that.  The handle of an allocator with traits is the address of what
+ * is known of it: made here by omp_init_allocator, or by the host for uses_allocators, a copy for
+ * the region.  A header before each block says what the heap gave, for whom.
  *
  * A pool is an amount that blocks are counted against.  The trait `access` says who shares one: all
  * threads, those of a team, or each has its own.  Teams beyond the places in an allocator share one
@@ -13,7 +14,7 @@
 
 enum { LEAST_ALIGN = 16, MOST_PREDEFINED = 1 << 16 };
 /* of omp.h: omp_allocator_handle_t, omp_alloctrait_key_t, omp_alloctrait_value_t */
-enum { NULL_ALLOCATOR = 0, DEFAULT_ALLOCATOR = 1 };
+enum { NULL_ALLOCATOR = 0, DEFAULT_ALLOCATOR = 1, CGROUP_ALLOCATOR = 6, PTEAM_ALLOCATOR = 7 };
 enum {
     KEY_ALIGNMENT = 2,
     KEY_ACCESS,
@@ -32,7 +33,7 @@ typedef struct {
     u64 value;
 } trait;
 struct header {
-    void *base; /* as the heap gave it */
+    void *base; /* as the heap or the pool gave it */
     usize size;
     u64 allocator;
 };
@@ -141,12 +142,23 @@ static void return_to_pool(u64 allocator, usize bytes)
                                   __MEMORY_SCOPE_DEVICE);
 }
 
+static _Bool is_for_team(u64 allocator)
+{
+    const struct __ompgpu_allocator *a = with_traits(allocator);
+    return a ? a->access == ACCESS_TEAM || a->access == ACCESS_GROUP
+             : allocator == CGROUP_ALLOCATOR || allocator == PTEAM_ALLOCATOR;
+}
+
 static void *get_block(usize align, usize size, u64 allocator)
 {
     usize all = size + align + sizeof(struct header);
     if (all < size || !take_from_pool(allocator, size))
         return (void *)0;
-    char *base = __ompgpu_arch_malloc(all);
+    char *base = __ompgpu_cfg_team_memory && is_for_team(allocator)
+                     ? __ompgpu_team_memory_alloc(all)
+                     : (char *)0;
+    if (!base)
+        base = __ompgpu_arch_malloc(all);
     if (!base) {
         return_to_pool(allocator, size);
         return (void *)0;
@@ -201,7 +213,8 @@ void omp_free(void *block, u64 allocator)
         return;
     struct header h = ((struct header *)block)[-1];
     return_to_pool(h.allocator, h.size);
-    __ompgpu_arch_free(h.base);
+    if (!__ompgpu_team_memory_free(h.base))
+        __ompgpu_arch_free(h.base);
 }
 
 /* Without an allocator it is the one that the block has. */

@@ -64,9 +64,10 @@ typedef u64 cell_row[WARP];
  *   __ompgpu_cfg_queries         thread 0 of an SPMD kernel calls functions at level 0 (state.c)
  *   __ompgpu_cfg_events          there are detached tasks
  *   __ompgpu_cfg_leagues         a function has a teams region
+ *   __ompgpu_cfg_team_memory     blocks may be allocated for a team
  */
 extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_partial,
-    __ompgpu_cfg_queries, __ompgpu_cfg_storage, __ompgpu_cfg_leagues;
+    __ompgpu_cfg_queries, __ompgpu_cfg_storage, __ompgpu_cfg_leagues, __ompgpu_cfg_team_memory;
 
 /* ------------------------------------------------------------------ state
  * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what
@@ -128,6 +129,13 @@ void __ompgpu_soft_reset(void);
 void __ompgpu_team_barrier(unsigned n, int line);
 /* At the kernel's begin, by every thread that runs the region or will run parts of it. */
 void __ompgpu_events_reset(int mode);
+/* At the kernel's begin, by every launched thread: of the launch's team-shared memory, size bytes
+ * up to `end` are a pool.  A barrier in SPMD mode, where that is not empty. */
+void __ompgpu_team_memory_begin(u32 size, u32 end, int mode);
+/* A block of the team's pool, aligned to 16; NULL: it has no room.  Any thread of the team frees
+ * it; false: the block is not of the pool. */
+void *__ompgpu_team_memory_alloc(usize);
+_Bool __ompgpu_team_memory_free(void *);
 /* By every thread, before a barrier of its parallel region and at the kernel's end. */
 void __ompgpu_events_await_all(int line);
 /* A lock of `critical`: true when the caller has it now; acquires what the last owner wrote. */

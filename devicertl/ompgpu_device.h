@@ -97,7 +97,8 @@ struct __ompgpu_env {
     unsigned rest;
     unsigned cancellation;            /* cancel-var: 0 or 1 */
     struct __ompgpu_mailbox *mailbox; /* NULL: no function of the host can be called */
-    unsigned dynamic_bytes;           /* ompx_dyn_cgroup_mem: of team-shared memory */
+    unsigned dynamic_bytes;           /* of team-shared memory: ompx_dyn_cgroup_mem, and … */
+    unsigned team_memory;             /* … after it the pool of devicertl/team_memory.c */
 };
 
 /* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then

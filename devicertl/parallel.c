@@ -47,6 +47,7 @@ __attribute__((always_inline)) _Bool __ompgpu_kernel_begin(struct __ompgpu_env *
 {
     __ompgpu_state_begin(env, mode);
     __ompgpu_heap_begin(env, mode);
+    __ompgpu_team_memory_begin(env->team_memory, env->dynamic_bytes, mode);
     if (mode == __OMPGPU_SPMD)
         return 1;
     if (__ompgpu_arch_tid() != 0) {

@@ -422,6 +422,16 @@ static void read_clauses(struct fe *fe, struct fe_pragma *p, bool collecting)
     }
 }
 
+/* A region for the host alone is host code: nothing of it is the device's. */
+static void set_host_region(struct omp_construct *c)
+{
+    const struct omp_clause *type = fe_clause(c, OMPC_DEVICE_TYPE);
+    if ((c->leaves & OMPL_TARGET) && type && type->keyword == OMPK_HOST) {
+        c->host_region = true;
+        c->leaves &= ~(unsigned)OMPL_TARGET;
+    }
+}
+
 void fe_parse_clauses(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++)
@@ -433,6 +443,7 @@ void fe_parse_clauses(struct fe *fe)
             read_clauses(fe, &fe->pragmas.at[i], false);
         if (d == OMPDIR_DECLARE_MAPPER)
             fe_read_mapper(fe, &fe->pragmas.at[i]);
+        set_host_region(fe->pragmas.at[i].c);
     }
 }
 

@@ -240,20 +240,25 @@ static unsigned read_score(struct selector *s, unsigned b, unsigned e, long long
     return close + 1 < e && token_is(s, close + 1, ":") ? close + 2 : close + 1;
 }
 
-/* Traits that must all hold (kind(nohost, gpu)), or one condition. */
-static enum answer read_traits(struct selector *s, const struct selector_row *row, unsigned name,
-                               unsigned b, unsigned e)
+static void read_trait(struct selector *s, const struct selector_row *row, unsigned name,
+                       unsigned b, unsigned e)
+{
+    enum answer answer = row->trait(s, b, e);
+    if (row->weight != NO_TRAIT)
+        add_answer(s, answer, name);
+}
+
+/* Each of a list counts for itself (kind(nohost, gpu)): with match_any one is enough. */
+static void read_traits(struct selector *s, const struct selector_row *row, unsigned name,
+                        unsigned b, unsigned e)
 {
     bool list = row->trait != condition_trait;
-    enum answer all = b < e ? YES : row->trait(s, name, name);
-    for (unsigned k = b; k < e;) {
-        unsigned end = list ? find_top(s, k, e, ",") : e;
-        enum answer one = row->trait(s, k, end);
-        if (one == NO || all == YES)
-            all = one;
-        k = end + 1;
+    if (b >= e)
+        read_trait(s, row, name, name, name);
+    for (unsigned k = b, end; k < e; k = end + 1) {
+        end = list ? find_top(s, k, e, ",") : e;
+        read_trait(s, row, name, k, end);
     }
-    return all;
 }
 
 static void read_selector(struct selector *s, enum fe_trait_set set, unsigned name, unsigned b,
@@ -266,13 +271,11 @@ static void read_selector(struct selector *s, enum fe_trait_set set, unsigned na
         return;
     }
     b = read_score(s, b, e, &score);
-    enum answer all = read_traits(s, row, name, b, e);
+    read_traits(s, row, name, b, e);
     if (row->weight >= 0)
         s->score += 1ull << (s->around->n + (unsigned)row->weight);
     if (score > 0)
         s->score += (unsigned long long)score;
-    if (row->weight != NO_TRAIT)
-        add_answer(s, all, name);
 }
 
 static void read_set(struct selector *s, enum fe_trait_set set, unsigned b, unsigned e)

@@ -141,8 +141,11 @@ struct fe_function { /* frontend's side of an omp_function */
     bool locks; /* an OpenMP lock routine */
     /* asks which thread or team it runs in, synchronises threads, or is not known: spread.c */
     bool shows_team;
-    unsigned decl;  /* offset of its first name */
-    void *accesses; /* of its body, once they were asked for: mistakes/ */
+    unsigned decl; /* offset of its first name */
+    /* attribute alias: the function that it is another name of; NULL: none */
+    const char *alias;
+    const char *start; /* "constructor", "destructor": it has the attribute; else NULL */
+    void *accesses;    /* of its body, once they were asked for: mistakes/ */
 };
 struct fe_fref {
     unsigned offset, length;
@@ -490,6 +493,9 @@ struct omp_extent fe_whole(const struct omp_construct *); /* pragma and body */
 struct omp_construct *fe_sole_child(const struct fe *, const struct omp_construct *);
 /* enclosing target construct or NULL, may be itself */
 struct omp_construct *fe_target_of(const struct omp_construct *);
+/* Can only the host do it?  Is the offset in such a construct of the list? */
+bool fe_needs_host(const struct omp_construct *);
+bool fe_is_left_to_host(const struct omp_construct *list, unsigned offset);
 /* reach.c */
 void fe_mark_device(struct fe *);
 /* sharing.c */

@@ -37,7 +37,7 @@ static void read_statements(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
-        if (!p->found || !(p->c->on_device || (p->c->leaves & OMPL_TARGET)))
+        if (!p->found || !(p->c->on_device || (p->c->leaves & OMPL_TARGET) || p->c->host_region))
             continue;
         if (p->c->leaves & (OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_TASKLOOP))
             fe_canonical_loops(fe, p);

@@ -123,6 +123,23 @@ static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
         w->elsewhere = true;
 }
 
+static struct fe_function *function_aliased(const struct fe *fe, const struct fe_function *f)
+{
+    return f->alias ? fe_function_named((struct fe *)fe, f->alias, (unsigned)strlen(f->alias))
+                    : NULL;
+}
+
+static void need_function(struct walk *, struct fe_function *, unsigned offset);
+
+/* Where clang knows it by another name, it says so. */
+static void need_aliased(struct walk *w, struct fe_function *f, unsigned offset)
+{
+    struct fe_function *aliased = function_aliased(w->fe, f);
+    f->f->elsewhere = true; /* what it reaches is as little known */
+    if (aliased)
+        need_function(w, aliased, offset);
+}
+
 static void need_function(struct walk *w, struct fe_function *f, unsigned offset)
 {
     const struct device_func *d = find_device_func(f->f->name);
@@ -141,6 +158,10 @@ static void need_function(struct walk *w, struct fe_function *f, unsigned offset
     *VEC_PUSH(w->fe->a, &w->functions) = f;
     if (f->known || f->f->defined || is_for_types(f))
         return;
+    if (f->alias) {
+        need_aliased(w, f, offset);
+        return;
+    }
     bool routine = !strncmp(f->f->name, "omp_", 4);
     if (!f->system && !routine) {
         f->f->elsewhere = w->elsewhere = true;
@@ -149,15 +170,24 @@ static void need_function(struct walk *w, struct fe_function *f, unsigned offset
     add_fault(w, offset, routine ? UNSUPPORTED_ROUTINE : UNSUPPORTED_NO_BODY, f->f->name, where(w));
 }
 
+/* A construct of a device function that needs the host ends the kernel that reaches it. */
+static bool is_left_out(const struct walk *w, unsigned offset)
+{
+    return w->in && fe_is_left_to_host(w->in->constructs, offset);
+}
+
 /* Everything that the text in e refers to.  Region text captures its global variables; the text of
  * device functions does not. */
 static void scan(struct walk *w, struct omp_extent e, bool globals)
 {
     struct fe *fe = w->fe;
     FE_EACH(r, fe->frefs, e)
-        need_function(w, r->function, r->offset);
+        if (!is_left_out(w, r->offset))
+            need_function(w, r->function, r->offset);
     FE_EACH(r, fe->refs, e) {
         struct omp_var *v = r->var;
+        if (is_left_out(w, r->offset))
+            continue;
         bool target = v->declare_target == OMPV_DT_TO || v->declare_target == OMPV_DT_IMPLICIT;
         if (v->storage == OMPS_GLOBAL && (globals || target))
             need_var(w, v, r->offset);
@@ -181,7 +211,7 @@ static void scan_reductions(struct walk *w, struct omp_extent e)
 static bool host_only(const struct omp_construct *c)
 {
     for (; c; c = c->next)
-        if ((c->leaves & (OMPL_TARGET | OMPL_DATA)) || host_only(c->child))
+        if (fe_needs_host(c) || host_only(c->child))
             return true;
     return false;
 }
@@ -317,7 +347,7 @@ static void reach_declared(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->functions.n; i++) {
         struct fe_function *f = fe->functions.at[i];
-        if (!f->declare_target || f->f->device || !f->f->defined)
+        if (!f->declare_target || f->f->device || !(f->f->defined || f->alias))
             continue;
         struct walk w = { .fe = fe, .in = f->f, .quiet = true };
         need_function(&w, f, f->decl);
@@ -346,7 +376,9 @@ static void find_provided(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->functions.n; i++) {
         const struct omp_function *f = fe->functions.at[i]->f;
-        if (fe->functions.at[i]->declare_target && f->device && !f->is_static && !f->is_inline)
+        const struct fe_function *aliased = function_aliased(fe, fe->functions.at[i]);
+        bool device = f->device || (aliased && aliased->f->device);
+        if (fe->functions.at[i]->declare_target && device && !f->is_static && !f->is_inline)
             fe->u->provides = true;
     }
     for (unsigned i = 0; i < fe->vars.n; i++) {
@@ -363,7 +395,7 @@ static void find_provided(struct fe *fe)
 static bool contains_parallel(const struct omp_construct *c)
 {
     for (; c; c = c->next)
-        if ((c->leaves & OMPL_PARALLEL) || contains_parallel(c->child))
+        if (!fe_needs_host(c) && ((c->leaves & OMPL_PARALLEL) || contains_parallel(c->child)))
             return true;
     return false;
 }
@@ -453,6 +485,14 @@ static void mark_decls(struct fe *fe)
             fe->functions.at[i]->f->device = false;
 }
 
+/* It, or what is around it, needs the host. */
+static bool is_hosts(const struct omp_construct *c)
+{
+    while (c && !fe_needs_host(c))
+        c = c->parent;
+    return c != NULL;
+}
+
 void fe_mark_device(struct fe *fe)
 {
     read_declare_target(fe);
@@ -464,7 +504,7 @@ void fe_mark_device(struct fe *fe)
     find_parallel(fe);
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct omp_construct *c = fe->pragmas.at[i].c;
-        if (c->function && c->function->device)
+        if (c->function && c->function->device && !is_hosts(c))
             c->on_device = true;
         fe->u->detaches |= c->on_device && fe_clause(c, OMPC_DETACH);
     }

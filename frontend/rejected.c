@@ -14,10 +14,10 @@
  *
  * `target update` of a static variable or of an array that is a pointer's, ([n][m])p, and
  * device(omp_initial_device), which is negative; attach(mode) in map; nogroup and depend of
- * target_data; memspace of uses_allocators; `link` of a variable that a function between begin and
- * end declare target uses, `to` of declare target beside what 6.0 brought. Only the check sees
- * them: it gets a text without.  Words that have an older one of the same meaning (`storage`,
- * `local`) were replaced when clauses were read. */
+ * target_data; memspace of uses_allocators; device_type and priority of target; `link` of a
+ * variable that a function between begin and end declare target uses, `to` of declare target beside
+ * what 6.0 brought. Only the check sees them: it gets a text without.  Words that have an older one
+ * of the same meaning (`storage`, `local`) were replaced when clauses were read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +211,7 @@ static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData d
     (void)parent;
     if (is_link(c) && !continues && has_member(w->fe, c) && !has_name(w->fe, c)) {
         const struct omp_construct *k = construct_at(w->fe, fe_begin(w->fe, c));
-        if (k && (k->leaves & OMPL_TARGET))
+        if (k && ((k->leaves & OMPL_TARGET) || k->host_region))
             name_root(w, c);
     }
     inner.names = w->names;
@@ -227,7 +227,7 @@ static void name_roots(struct fe *fe, fe_edits *l)
     struct walk w = { fe, l, clang_getNullCursor(), 0 };
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
-        if ((p->c->leaves & OMPL_TARGET) && p->found)
+        if (((p->c->leaves & OMPL_TARGET) || p->c->host_region) && p->found)
             visit(p->stmt, p->stmt, &w);
     }
 }
@@ -324,13 +324,40 @@ static void drop_memory_spaces(struct fe *fe, fe_edits *l)
                             "uses_allocators(omp_default_mem_alloc)");
 }
 
+static void drop_clause(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
+                        fe_edits *l)
+{
+    const struct omp_clause *c = fe_clause(p->c, kind);
+    unsigned k = p->clauses_at;
+    if (!c)
+        return;
+    while (k < p->ntokens && p->tokens[k].begin < c->extent.end)
+        k++;
+    unsigned end = fe_word_at(fe, p, k, ",") ? p->tokens[k].end : c->extent.end;
+    fe_add_edit(fe, l, c->extent.begin, end - c->extent.begin, "");
+}
+
+/* Clauses of OpenMP 6.0, each with the comma after it. */
+static void drop_target_clauses(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        bool target = p->c->host_region || (p->c->leaves & OMPL_TARGET);
+        if (target)
+            drop_clause(fe, p, OMPC_DEVICE_TYPE, l);
+        if (target || (p->c->leaves & OMPL_DATA))
+            drop_clause(fe, p, OMPC_PRIORITY, l);
+    }
+}
+
 /* attach(mode), and the comma or colon after it. */
 static void drop_attach_modifiers(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
         for (unsigned k = p->clauses_at;
-             k < p->ntokens && (p->c->leaves & (OMPL_TARGET | OMPL_DATA)); k++) {
+             k < p->ntokens && ((p->c->leaves & (OMPL_TARGET | OMPL_DATA)) || p->c->host_region);
+             k++) {
             if (fe_keyword(fe, &p->tokens[k]) != OMPK_ATTACH || !fe_word_at(fe, p, k + 1, "("))
                 continue;
             unsigned end = fe_closing(fe, p, k + 1) + 1;
@@ -399,6 +426,7 @@ void fe_find_rejected(struct fe *fe)
     replace_negative_devices(fe, &check);
     drop_task_clauses(fe, &check);
     drop_memory_spaces(fe, &check);
+    drop_target_clauses(fe, &check);
     drop_attach_modifiers(fe, &check);
     enter_variables(fe, &check);
     drop_bodies_for_gpu(fe, &check);

@@ -353,7 +353,7 @@ void fe_read_scans(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
-        if (!p->c->on_device && !(p->c->leaves & OMPL_TARGET)) {
+        if (!p->c->on_device && !(p->c->leaves & OMPL_TARGET) && !p->c->host_region) {
             check_host(fe, p->c);
             continue;
         }

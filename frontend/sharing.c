@@ -157,7 +157,7 @@ static enum omp_share task_share(const struct fe *fe, const struct omp_construct
             return OMPSH_FIRSTPRIVATE;
         if (p->leaves & (OMPL_PARALLEL | OMPL_TEAMS))
             return OMPSH_SHARED;
-        if (p->leaves & OMPL_TARGET)
+        if ((p->leaves & OMPL_TARGET) || p->host_region)
             break;
     }
     return v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL ? OMPSH_SHARED
@@ -362,9 +362,10 @@ static void set_sharings(struct fe *fe, struct omp_construct *c, const var_list 
 
 /* A global that only device functions name has storage on the device that no construct copies to or
  * from.  Who also names it in a region or a map clause probably thinks otherwise. */
-static void warn_of_own_storage(struct fe *fe, const struct omp_var *v, struct omp_place place)
+static void warn_of_own_storage(struct fe *fe, const struct omp_construct *c,
+                                const struct omp_var *v, struct omp_place place)
 {
-    if (v->declare_target != OMPV_DT_IMPLICIT || v->type->is_const ||
+    if (c->host_region || v->declare_target != OMPV_DT_IMPLICIT || v->type->is_const ||
         (fe->var_flags.at[v->id] & FE_VAR_WARNED))
         return;
     fe->var_flags.at[v->id] |= FE_VAR_WARNED;
@@ -406,7 +407,7 @@ static map_list explicit_maps(struct fe *fe, struct omp_construct *c)
         for (unsigned i = 0; i < k->nitems; i++)
             if (k->items[i].var) {
                 if (!(c->leaves & OMPL_UPDATE))
-                    warn_of_own_storage(fe, k->items[i].var, k->items[i].place);
+                    warn_of_own_storage(fe, c, k->items[i].var, k->items[i].place);
                 add_item(fe, &maps, k, &k->items[i]);
             }
     }
@@ -628,7 +629,7 @@ static void set_captures(struct fe *fe, struct omp_construct *c, const var_list 
     for (unsigned i = 0; i < uses->n; i++) {
         bool global = names_device_variable(fe, c, uses->at[i]);
         if (global && !privatises(c, uses->at[i])) {
-            warn_of_own_storage(fe, uses->at[i], c->place);
+            warn_of_own_storage(fe, c, uses->at[i], c->place);
             continue;
         }
         struct omp_sharing s = attribute_of(fe, c, uses->at[i]);
@@ -656,11 +657,11 @@ void fe_data_sharing(struct fe *fe)
             c->maps = maps.at;
             c->nmaps = maps.n;
         }
-        if (!(c->leaves & SHARING) || !(c->on_device || (c->leaves & OMPL_TARGET)))
+        if (!((c->leaves & SHARING) || c->host_region) || !(c->on_device || fe_target_of(c)))
             continue;
         var_list uses = uses_of(fe, c);
         set_sharings(fe, c, &uses);
-        if (c->leaves & OMPL_TARGET)
+        if ((c->leaves & OMPL_TARGET) || c->host_region)
             set_captures(fe, c, &uses);
     }
 }

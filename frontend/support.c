@@ -231,12 +231,26 @@ static const char *unsupported_name(const struct fe_pragma *p)
     return NULL;
 }
 
+/* The device's version of the function ends the program there (codegen/c/device/construct.c). */
+static void warn_of_host_construct(struct fe *fe, const struct omp_construct *c)
+{
+    const struct omp_construct *around = c->parent;
+    while (around && !fe_needs_host(around))
+        around = around->parent;
+    if (c->function && c->function->device && fe_needs_host(c) && !around)
+        fe_report(fe->u, c->place, DIAG_WARNING,
+                  "'%s' is in '%s', which regions on the device call, too: one that reaches the "
+                  "construct ends the program",
+                  c->spelling, c->function->name);
+}
+
 static void check_directive(struct fe *fe, const struct fe_pragma *p)
 {
     const struct omp_construct *c = p->c;
+    warn_of_host_construct(fe, c);
     if (!c->on_device || (c->leaves & OMPL_DECLARE_TARGET)) /* that declares, and does nothing */
         return;
-    if (c->leaves & OMPL_TARGET)
+    if ((c->leaves & OMPL_TARGET) || c->host_region)
         fe_unsupported(fe, c->place, UNSUPPORTED_NESTED_TARGET, c->spelling, NULL);
     else if (unsupported_name(p))
         fe_unsupported(fe, c->place, UNSUPPORTED_DIRECTIVE, c->spelling, NULL);
@@ -266,7 +280,7 @@ static bool on_device(const struct fe *fe, unsigned offset)
     for (unsigned i = 0; i < fe->functions.n; i++) {
         const struct omp_function *f = fe->functions.at[i]->f;
         if (f->device && f->defined && fe_inside(offset, f->extent))
-            return true;
+            return !fe_is_left_to_host(f->constructs, offset);
     }
     return false;
 }
@@ -285,6 +299,18 @@ static void check_marks(struct fe *fe)
                                                          : UNSUPPORTED_LANGUAGE,
                        m->what, NULL);
         last = line;
+    }
+}
+
+static void warn_of_starts(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->functions.n; i++) {
+        const struct fe_function *f = fe->functions.at[i];
+        if (f->start && f->f->device && !f->system)
+            fe_report(
+                fe->u, f->f->place, DIAG_WARNING,
+                "'%s' is a %s of the host: on the device it runs only where a region calls it",
+                f->f->name, f->start);
     }
 }
 
@@ -369,6 +395,7 @@ void fe_check_support(struct fe *fe)
         check_clauses(fe, fe->pragmas.at[i].c);
     }
     check_names(fe);
+    warn_of_starts(fe);
     check_marks(fe);
     find_run_time_types(fe);
     check_variables(fe);

@@ -11,9 +11,22 @@ struct omp_extent fe_whole(const struct omp_construct *c)
 
 struct omp_construct *fe_target_of(const struct omp_construct *c)
 {
-    while (c && !(c->leaves & OMPL_TARGET))
+    while (c && !(c->leaves & OMPL_TARGET) && !c->host_region)
         c = c->parent;
     return (struct omp_construct *)c;
+}
+
+bool fe_needs_host(const struct omp_construct *c)
+{
+    return (c->leaves & (OMPL_TARGET | OMPL_DATA)) || c->host_region;
+}
+
+bool fe_is_left_to_host(const struct omp_construct *c, unsigned offset)
+{
+    for (; c; c = c->next)
+        if (fe_inside(offset, fe_whole(c)))
+            return fe_needs_host(c) || fe_is_left_to_host(c->child, offset);
+    return false;
 }
 
 /* ------------------------------------------------------------------ bodies */

@@ -512,6 +512,9 @@ struct omp_construct {
     struct omp_construct *cancels;
     bool cancelled; /* … a construct: some directive may end it */
     bool on_device; /* inside a target region or in a device function */
+    /* a target construct with device_type(host): its region is host code, and TARGET is not among
+     * `leaves` */
+    bool host_region;
     /* target constructs: */
     /* kernel name, unique in the program: FUNCTION_LINE, with _2 … where needed; statics and same
      * names in other files are kept apart by the image, not by this name */

@@ -152,8 +152,12 @@ enum {
 };
 enum {
     OMPGPU_USES_TEAM_ICVS = 1, /* it can call routines that ask for or set them */
-    OMPGPU_USES_PRINTS = 2 /* it can print by the CUDA driver, which keeps the text for a while */
+    OMPGPU_USES_PRINTS = 2, /* it can print by the CUDA driver, which keeps the text for a while */
+    OMPGPU_USES_TEAM_MEMORY = 4, /* it can allocate blocks for a team: devicertl/team_memory.c */
 };
+/* What such a kernel has, and, in a module of several sets of kernels, variables with more after
+ * the name. */
+#define OMPGPU_TEAM_MEMORY "__ompgpu_state_memory_size"
 /* The variable that an image with such a kernel has (devicertl/omp_api.c). */
 #define OMPGPU_TEAM_ICVS "__ompgpu_team_icvs"
 #define OMPGPU_WIDE_SUFFIX "__omp_wide"

@@ -192,6 +192,8 @@ enum {
 };
 void __ompgpu_host_begin(struct ompgpu_host *, const struct ompgpu_place *, unsigned flags);
 void __ompgpu_host_end(struct ompgpu_host *);
+/* A region with device_type(nohost) is to run on the host: the program ends. */
+void __ompgpu_no_host_version(const struct ompgpu_place *) __attribute__((noreturn));
 /* An allocator with traits (omp_alloctrait_t) for a region, which gets a copy: devicertl/alloc.c */
 struct __ompgpu_traits {
     unsigned long long align, pool, access, fallback, next, used[32];

@@ -32,6 +32,7 @@ struct ompgpu_env {
     unsigned cancellation;
     struct ompgpu_mailbox *mailbox;
     unsigned dynamic_bytes; /* also for the plugin: team-shared memory beside the kernel's own */
+    unsigned team_memory;   /* of these, the last ones */
 };
 /* of an allocator with traits, which the host makes and devicertl/alloc.c reads */
 enum { OMPGPU_ALLOCATOR_BYTES = 37 * 8 };

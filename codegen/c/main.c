@@ -131,6 +131,14 @@ static bool has_device_constructs(const struct omp_unit *u)
     return u->provides;
 }
 
+static bool has_host_regions(const struct omp_unit *u)
+{
+    for (unsigned i = 0; i < u->nconstructs; i++)
+        if (u->constructs[i]->host_region)
+            return true;
+    return false;
+}
+
 static int write_text(int (*writer)(FILE *, const struct omp_unit *), const struct omp_unit *u,
                       const char *name, struct output *o)
 {
@@ -225,7 +233,7 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
     if (o->emit_tree && rc == TOOL_OK)
         fe_print(stdout, u);
     u->host_only = !has_device_constructs(u);
-    if (rc == TOOL_OK && !o->emit_tree && u->host_only && !lowered)
+    if (rc == TOOL_OK && !o->emit_tree && u->host_only && !lowered && !has_host_regions(u))
         rc = TOOL_NO_TARGETS;
     if (rc == TOOL_OK)
         rc = write_all(o, u);

@@ -145,7 +145,7 @@ static bool accepted_as_rewritten(const struct job *j, struct proc *check)
                       .doing = mem_printf("checking '%s'", j->path) };
     if (access(text, R_OK) != 0)
         return false;
-    drv_check_text_command(j, text, &p);
+    drv_check_text_command(j, drv_check_text(j, text), &p);
     WORDS_ADD(&p.argv, "-Wno-gnu");
     int code = drv_proc_run(&p);
     if (code == 0)

@@ -35,13 +35,23 @@ static const struct fe_pragma *end_of(const struct fe *fe, const struct fe_pragm
     return p;
 }
 
+/* Not where it is only called, as a function of the compiler is. */
+static bool is_declared_in(const struct fe *fe, struct omp_extent block,
+                           const struct fe_function *f)
+{
+    for (unsigned i = 0; i < fe->decls.n; i++)
+        if (fe->decls.at[i].function == f->f && fe_inside(fe->decls.at[i].extent.begin, block))
+            return true;
+    return false;
+}
+
 static bool is_listed(const struct fe *fe, const struct fe_pragma *p, const struct fe_pragma *end,
                       const struct fe_function *f)
 {
     if (f->system)
         return false;
     if (p != end)
-        return fe_inside(f->decl, (struct omp_extent){ p->extent.end, end->extent.begin });
+        return is_declared_in(fe, (struct omp_extent){ p->extent.end, end->extent.begin }, f);
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
         if (fe_token_is(fe, &p->tokens[k], f->f->name))
             return true;

@@ -3,8 +3,10 @@
  *     declare reduction(f: T) combiner(C)      declare reduction(f: T: C)
  *     atomic_default_mem_order(acquire)        atomic_default_mem_order(acq_rel)
  *                                              orders more; `release` becomes it, too
- *     target device_type(any)                  target: regions are for the host and for devices; so
- *                                              are those of `nohost`, which need no host's
+ *     atomic memscope(device) or (cgroup)      atomic, which is for all threads of the device; and
+ *                                              so is flush
+ *     target device(ancestor: 1)               the same without: such a region is the host's
+ *            device_type(any) or (host)
  *
  * scan init_complete: what stands before it initialises for the input phase.  Of an exclusive scan
  * that comes after the scan phase in the text, and runs before it: the statements move there.
@@ -53,28 +55,50 @@ void lower_memory_order(struct lowering *l, struct fe_pragma *p)
                 lower_line(fe, line, p->extent.end));
 }
 
-/* ------------------------------------------------------------------ target device_type */
-bool lower_is_for_devices(struct fe *fe, const struct fe_pragma *p)
-{
-    struct lower_argument a;
-    if (!(p->c->leaves & OMPL_TARGET))
-        return false;
-    lower_find(fe, p, OMPC_DEVICE_TYPE, p->clauses_at, &a);
-    enum omp_keyword word = lower_keyword(fe, p, a.begin);
-    return a.end == a.begin + 1 && (word == OMPK_ANY || word == OMPK_NOHOST);
-}
-
-void lower_device_type(struct lowering *l, struct fe_pragma *p)
+/* The directive without the clause and the commas around it. */
+static void drop_clause(struct lowering *l, struct fe_pragma *p, const struct lower_argument *a)
 {
     struct fe *fe = l->fe;
-    struct lower_argument a;
-    lower_find(fe, p, OMPC_DEVICE_TYPE, p->clauses_at, &a);
-    unsigned before = a.at - fe_word_at(fe, p, a.at - 1, ","), after = lower_after(p, &a);
+    unsigned before = a->at - fe_word_at(fe, p, a->at - 1, ","), after = lower_after(p, a);
     after += fe_word_at(fe, p, after, ",");
     const char *line = arena_printf(fe->a, "omp %s %s", lower_tokens(fe, p, 0, before),
                                     lower_tokens(fe, p, after, p->ntokens));
     fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
                 lower_line(fe, line, p->extent.end));
+}
+
+/* ------------------------------------------------------------------ memscope */
+bool lower_has_scope(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    lower_find(fe, p, OMPC_MEMSCOPE, p->clauses_at, &a);
+    enum omp_keyword word = lower_keyword(fe, p, a.begin);
+    return a.end == a.begin + 1 && (word == OMPK_DEVICE || word == OMPK_CGROUP);
+}
+
+void lower_scope(struct lowering *l, struct fe_pragma *p)
+{
+    struct lower_argument a;
+    lower_find(l->fe, p, OMPC_MEMSCOPE, p->clauses_at, &a);
+    drop_clause(l, p, &a);
+}
+
+/* ------------------------------------------------------------------ target device_type */
+bool lower_has_reverse_type(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    if (!lower_is_reverse(fe, p))
+        return false;
+    lower_find(fe, p, OMPC_DEVICE_TYPE, p->clauses_at, &a);
+    enum omp_keyword word = lower_keyword(fe, p, a.begin);
+    return a.end == a.begin + 1 && (word == OMPK_ANY || word == OMPK_HOST);
+}
+
+void lower_device_type(struct lowering *l, struct fe_pragma *p)
+{
+    struct lower_argument a;
+    lower_find(l->fe, p, OMPC_DEVICE_TYPE, p->clauses_at, &a);
+    drop_clause(l, p, &a);
 }
 
 /* ------------------------------------------------------------------ scan init_complete */

@@ -127,6 +127,54 @@ static void note_parameters(struct fe *fe, CXCursor prototype, unsigned begin)
         }
 }
 
+/* The attribute's name; libclang has no kinds for these, but it knows where they are. */
+static const char *word_of_attribute(struct fe *fe, CXCursor attribute, unsigned *end)
+{
+    struct fe_token word;
+    if (clang_getCursorKind(attribute) != CXCursor_UnexposedAttr ||
+        !fe_next_token(fe->u, fe_begin(fe, attribute), &word))
+        return "";
+    *end = word.end;
+    return fe_text(fe, (struct omp_extent){ word.begin, word.end });
+}
+
+static bool is_spelled(const char *word, const char *name)
+{
+    const char *plain = strncmp(word, "__", 2) ? word : word + 2;
+    size_t n = strlen(name);
+    return !strncmp(plain, name, n) && (!plain[n] || !strcmp(plain + n, "__"));
+}
+
+/* alias("name") */
+static const char *find_alias(struct fe *fe, CXCursor prototype)
+{
+    fe_cursors v = { 0 };
+    struct fe_token open, name;
+    unsigned end;
+    fe_children(fe, prototype, &v);
+    for (unsigned i = 0; i < v.n; i++)
+        if (is_spelled(word_of_attribute(fe, v.at[i], &end), "alias") &&
+            fe_next_token(fe->u, end, &open) && fe_next_token(fe->u, open.end, &name))
+            return fe_text(fe, (struct omp_extent){ name.begin + 1, name.end - 1 });
+    return NULL;
+}
+
+/* What calls it when the program begins or ends. */
+static const char *find_start(struct fe *fe, CXCursor function)
+{
+    fe_cursors v = { 0 };
+    unsigned end;
+    fe_children(fe, function, &v);
+    for (unsigned i = 0; i < v.n; i++) {
+        const char *word = word_of_attribute(fe, v.at[i], &end);
+        if (is_spelled(word, "constructor"))
+            return "constructor";
+        if (is_spelled(word, "destructor"))
+            return "destructor";
+    }
+    return NULL;
+}
+
 void walk_on_function(struct fe *fe, CXCursor c)
 {
     struct fe_function *f = function_of(fe, c);
@@ -142,10 +190,16 @@ void walk_on_function(struct fe *fe, CXCursor c)
     f->f->is_variadic |= clang_Cursor_isVariadic(c);
     if (!definition) {
         *VEC_PUSH(fe->a, &fe->prototypes) = (struct fe_prototype){ e.begin, f->f, c };
+        if (!f->system && !f->alias && clang_Cursor_hasAttrs(c))
+            f->alias = find_alias(fe, c);
         if (!f->system)
             note_parameters(fe, c, e.begin);
+        if (!f->start && clang_Cursor_hasAttrs(c))
+            f->start = find_start(fe, c);
         return;
     }
+    if (!f->start && clang_Cursor_hasAttrs(c))
+        f->start = find_start(fe, c);
     f->cursor = c;
     f->f->defined = true;
     f->f->extent = e;
@@ -162,4 +216,18 @@ void walk_function_used(struct fe *fe, CXCursor ref, CXCursor decl, unsigned len
     *VEC_PUSH(fe->a, &fe->frefs) = (struct fe_fref){ fe_begin(fe, ref), length, f, false };
     if (f->system && !f->visited)
         *VEC_PUSH(fe->a, &fe->pending) = f;
+}
+
+/* cleanup(function), which the end of the variable's block calls */
+void walk_on_attribute(struct fe *fe, CXCursor c)
+{
+    struct fe_token open, name;
+    unsigned end;
+    if (!is_spelled(word_of_attribute(fe, c, &end), "cleanup") ||
+        !fe_next_token(fe->u, end, &open) || !fe_next_token(fe->u, open.end, &name))
+        return;
+    unsigned length = name.end - name.begin;
+    struct fe_function *f = fe_function_named(fe, fe->u->text + name.begin, length);
+    if (f)
+        *VEC_PUSH(fe->a, &fe->frefs) = (struct fe_fref){ name.begin, length, f, false };
 }

@@ -15,6 +15,7 @@ static const struct {
     { CXCursor_FunctionDecl, walk_on_function },
     { CXCursor_VarDecl, walk_on_var },
     { CXCursor_ParmDecl, walk_on_var },
+    { CXCursor_UnexposedAttr, walk_on_attribute },
     { CXCursor_DeclRefExpr, walk_on_reference },
     { CXCursor_BinaryOperator, walk_on_binary },
     { CXCursor_CompoundAssignOperator, walk_on_compound_assign },

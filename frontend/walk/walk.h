@@ -26,8 +26,8 @@ struct omp_decl *walk_add_decl(struct fe *, enum omp_decl_kind, struct omp_exten
 
 /* by kind of cursor */
 typedef void walk_handler(struct fe *, CXCursor);
-walk_handler walk_on_function;               /* functions.c */
-walk_handler walk_on_reference, walk_on_var; /* variables.c */
+walk_handler walk_on_attribute, walk_on_function; /* functions.c */
+walk_handler walk_on_reference, walk_on_var;      /* variables.c */
 walk_handler walk_on_asm, walk_on_binary, walk_on_call, walk_on_compound_assign,
     walk_on_unary; /* effects.c */
 walk_handler walk_on_constant, walk_on_declaration, walk_on_repeat, walk_on_scope,

@@ -128,7 +128,7 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     /* OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT */
     long num_teams, teams_thread_limit;
     /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes */
-    long team_heap, stack_size;
+    long team_heap, team_memory, stack_size;
     long shared_memory; /* LIBOMPTARGET_SHARED_MEMORY_SIZE: bytes */
     long pool;          /* OMPGPU_POOL: bytes */
     long wait;          /* OMPGPU_WAIT */
@@ -139,6 +139,7 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     long display;       /* OMP_DISPLAY_ENV */
 };
 enum { OMPGPU_MOST_COPY_THREADS = 64 };
+enum { OMPGPU_MOST_TEAM_MEMORY = 64 << 10 };
 enum { OMPGPU_WAIT_AUTO, OMPGPU_WAIT_SPIN, OMPGPU_WAIT_BLOCK };
 enum { OMPGPU_DISPLAY_TRUE = 1, OMPGPU_DISPLAY_VERBOSE };
 struct ompgpu_icvs { /* of one device; 0: not set */
@@ -164,6 +165,7 @@ int ompgpu_select_devices(const struct ompgpu_plugin *, int n, int *ordinals);
 /* After it: of device n, by OMP_…_DEV_n, OMP_…_DEV, OMP_…_ALL, of which the first that is set
  * counts. */
 void ompgpu_read_icvs(int device, struct ompgpu_icvs *);
+void ompgpu_read_all(void); /* all.c: of the host, by OMP_…_ALL; before a thread is there */
 /* icvs.c: nteams-var and teams-thread-limit-var of the device as they are now; 0: not set. */
 struct ompgpu_team_icvs {
     int num_teams, thread_limit;

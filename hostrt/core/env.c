@@ -10,7 +10,8 @@
 #include <unistd.h>
 #include "hostrt/core/core.h"
 
-struct ompgpu_settings ompgpu_settings = { .pool = -1 };
+#define INITIAL { .pool = -1, .team_memory = 8 << 10 }
+struct ompgpu_settings ompgpu_settings = INITIAL;
 
 #define BYTES "bytes, with K, M, G or T after the number for multiples of 1024"
 static const struct ompgpu_variable variables[] = {
@@ -47,6 +48,11 @@ static const struct ompgpu_variable variables[] = {
       .most = LONG_MAX,
       .bytes = true,
       .valid = BYTES },
+    { .name = "OMPGPU_TEAM_MEMORY",
+      FIELD(team_memory),
+      .most = OMPGPU_MOST_TEAM_MEMORY,
+      .bytes = true,
+      .valid = BYTES ", 64K at most" },
     { .name = "OMPGPU_STACK_SIZE", FIELD(stack_size), .least = 1, .bytes = true, .valid = BYTES },
     /* LLVM's, of programs that are written for it */
     { .name = "LIBOMPTARGET_SHARED_MEMORY_SIZE",
@@ -144,7 +150,7 @@ void ompgpu_read_variables(const struct ompgpu_variable *v, size_t n, void *sett
 
 void ompgpu_read_environment(struct ompgpu_settings *settings)
 {
-    *settings = (struct ompgpu_settings){ .pool = -1 };
+    *settings = (struct ompgpu_settings)INITIAL;
     ompgpu_read_variables(variables, sizeof variables / sizeof *variables, settings);
     settings->checks = ompgpu_read_checks();
 }

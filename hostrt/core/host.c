@@ -230,6 +230,13 @@ void __ompgpu_host_end(struct ompgpu_host *h)
     write_icvs(&h->icvs);
 }
 
+void __ompgpu_no_host_version(const struct ompgpu_place *place)
+{
+    struct ompgpu_where where = ompgpu_at_place(place);
+    ompgpu_fatal(&where, "the region is to run on the host, and with device_type(nohost) it has "
+                         "no version for that");
+}
+
 /* ------------------------------------------------------------------ routines */
 int omp_get_level(void)
 {

@@ -89,6 +89,8 @@ static bool is_checked(const struct ompgpu_unit *unit)
 
 void __ompgpu_register(struct ompgpu_unit *unit)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, ompgpu_read_all);
     check_unit(unit);
     struct unit_state *u = ompgpu_xalloc(sizeof *u);
     if (!u)

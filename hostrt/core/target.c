@@ -156,6 +156,24 @@ static int get_heaps(struct running *r, struct ompgpu_geometry g, struct ompgpu_
     return ompgpu_heap_get(r->dev, r->buffers, env->heap_places * env->heap_bytes, &env->heap);
 }
 
+/* Team-shared memory that the launch asks for, and the pool where the kernel's own leave room for
+ * it. */
+static void add_shared(const struct running *r, const struct ompgpu_launch *launch,
+                       struct ompgpu_env *env)
+{
+    env->dynamic_bytes = launch->flags & OMPGPU_LAUNCH_DYNAMIC
+                             ? launch->dynamic_bytes
+                             : (unsigned)ompgpu_settings.shared_memory;
+    if (!(r->function->entry->uses & OMPGPU_USES_TEAM_MEMORY))
+        return;
+    size_t own = round_up((size_t)r->function->static_shared + env->dynamic_bytes, 16),
+           pool = round_up((size_t)ompgpu_settings.team_memory, 16);
+    if (own + pool > r->dev->info.shared_per_team)
+        return;
+    env->team_memory = (unsigned)pool;
+    env->dynamic_bytes = (unsigned)round_up(env->dynamic_bytes, 16) + env->team_memory;
+}
+
 /* Fewer teams than g has where heaps would take too much memory. */
 static struct ompgpu_geometry describe_launch(struct running *r, const struct ompgpu_launch *launch,
                                               struct ompgpu_geometry g, struct ompgpu_env *env)
@@ -166,12 +184,10 @@ static struct ompgpu_geometry describe_launch(struct running *r, const struct om
     *env = (struct ompgpu_env){ .device_num = (unsigned)r->dev->number,
                                 .cancellation = ompgpu_settings.cancellation & 1,
                                 .thread_limit = g.threads,
-                                .dynamic_bytes = launch->flags & OMPGPU_LAUNCH_DYNAMIC
-                                                     ? launch->dynamic_bytes
-                                                     : (unsigned)ompgpu_settings.shared_memory,
                                 .heap_bytes = heap,
                                 .heap_fixed = s.fixed,
                                 .heap_copies = s.copies };
+    add_shared(r, launch, env);
     return g;
 }
 

@@ -302,6 +302,37 @@ int main(void)
     return 0;
 }
 C
+cat >inner.c <<'C'
+#include "common.h"
+static void set(int device)
+{
+    if (device)
+        #pragma omp target map(tofrom: s)
+        s = 4;
+}
+int main(void)
+{
+    BEGIN;
+    #pragma omp target map(tofrom: s)
+    {
+        s = 3;
+        set(!omp_is_initial_device());
+    }
+    return 0;
+}
+C
+"$CC" $CC_BOTH -w inner.c -o inner
+program nohost <<'C'
+#include "common.h"
+int main(int argc, char **argv)
+{
+    BEGIN;
+    (void)argv;
+    #pragma omp target device_type(nohost) map(tofrom: s) if(argc < 2)
+    s = omp_is_initial_device() ? 6 : 5;
+    return 0;
+}
+C
 one_message() { [ "$(grep -c '^ompgpu: ' err)" = 1 ] || { echo "not one message:"; cat err; return 1; }; }
 # dies NAME "PROGRAM [ARGUMENT]" LINE WORDS: exit code 1, data as before, and one message, the last line on standard error: of that line, with the words
 dies() {
@@ -381,6 +412,12 @@ OMP_CANCELLATION=true; export OMP_CANCELLATION
 dies "emu: cancel of a region whose threads wait" cancel 5 "region main_5|at line 9|'cancel'"
 unset OMP_CANCELLATION
 check "cancel without OMP_CANCELLATION" env OMPGPU_DEVICE=emu ./cancel
+dies "emu: a target construct in a function of the device" inner 11 "region main_11|'target' in 'set'|line 5"
+check "device_type(nohost) on a device" in_time ./nohost
+dies "device_type(nohost) with if" "nohost 1" 6 "device_type(nohost)|host"
+export OMP_TARGET_OFFLOAD=DISABLED
+dies "device_type(nohost) without a device" nohost 6 "device_type(nohost)|host"
+unset OMP_TARGET_OFFLOAD
 dies "emu: stack overflow" overflow 6 "region main_6|stack overflow|OMPGPU_STACK_SIZE|team 0, thread 0"
 dies "emu: division by zero" division 6 "region main_6|division by zero|team 0, thread 0"
 dies "emu: assertion" asserts 6 "region main_6|assertion|line 7|team 0, thread 0"

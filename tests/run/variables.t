@@ -51,6 +51,40 @@ env OMP_DISPLAY_ENV=verbose ./app >out 2>err
 check "those, too" mentions "$(cat err)" "[all] OMPGPU_EMU_DEVICES='2'|[all] OMPGPU_TEAM_HEAP: value is not defined"
 ./app show >out 2>err
 check "by the routine" mentions "$(cat err)" "2 devices of kind emu|OMP_DEFAULT_DEVICE='0'"
+# The host has those of all devices, where it has none of its own: also its new threads, and before main().
+cat >host.c <<'C'
+#include <omp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int early;
+__attribute__((constructor)) static void begin(void) { early = omp_get_max_threads(); }
+static void *ask(void *threads) { return *(int *)threads = omp_get_max_threads(), threads; }
+int main(void)
+{
+    omp_sched_t kind;
+    int chunk, threads, region = 0;
+    pthread_t thread;
+    pthread_create(&thread, NULL, ask, &threads);
+    pthread_join(thread, NULL);
+    omp_get_schedule(&kind, &chunk);
+    #pragma omp target device(omp_initial_device) map(from: region)
+    region = omp_get_max_threads();
+    printf("%d,%d,%d %d,%d %d,%d,%d %s", early, threads, region, kind == omp_sched_guided, chunk, omp_get_max_teams(),
+           omp_get_teams_thread_limit(), omp_get_max_active_levels(), getenv("OMP_NUM_THREADS") ? "set" : "not set");
+    return 0;
+}
+C
+"$CC" --gpu-arch=emu -O2 host.c -o host || exit 1
+host_has() {
+    name=$1 expected=$2; shift 2
+    got=$(env "$@" ./host 2>err)
+    check "$name" test "$got" = "$expected"
+}
+host_has "host: all devices" "3,3,3 1,5 2,4,6 not set" OMP_NUM_THREADS_ALL=3 OMP_SCHEDULE_ALL=guided,5 OMP_NUM_TEAMS_ALL=2 \
+    OMP_TEAMS_THREAD_LIMIT_ALL=4 OMP_MAX_ACTIVE_LEVELS_ALL=6
+host_has "host: its own" "7,7,7 1,5 3,2,6 set" OMP_NUM_THREADS_ALL=3 OMP_NUM_THREADS=7 OMP_SCHEDULE=guided,5 OMP_NUM_TEAMS=3 OMP_NUM_TEAMS_ALL=2 \
+    OMP_TEAMS_THREAD_LIMIT=2 OMP_MAX_ACTIVE_LEVELS_ALL=6 OMP_TEAMS_THREAD_LIMIT_DEV=9
 # What the routines say on the device; what one file's region sets, another file's, in an image of its own, finds.
 cat >icvs.c <<'C'
 #include <omp.h>

@@ -346,6 +346,20 @@ static bool write_leaf(struct cg *cg, const struct omp_construct *c)
     return false;
 }
 
+/* ------------------------------------------------------------------ what needs the host */
+static bool needs_host(const struct omp_construct *c)
+{
+    return (c->leaves & (OMPL_TARGET | OMPL_DATA)) || c->host_region;
+}
+
+/* Of a function that the host calls, too; the frontend has warned. */
+static void write_end(struct cg *cg, const struct omp_construct *c)
+{
+    const char *message =
+        cg_strf(cg, "'%s' in '%s', which only the host can do", c->spelling, c->function->name);
+    cg_line(cg, "__ompgpu_fail(%s, %u);", cg_quoted(cg, message), c->place.line);
+}
+
 void cg_device_construct(struct cg *cg, const struct omp_construct *c)
 {
     const unsigned known = OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_SECTIONS | OMPL_MASTER |
@@ -354,7 +368,9 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
     const char **env = cg_push_env(cg, false);
     cg_bind_in_reductions(cg, c);
     cg_open_scope(cg); /* one statement, wherever the construct stands */
-    if (write_leaf(cg, c))
+    if (needs_host(c))
+        write_end(cg, c);
+    else if (write_leaf(cg, c))
         ;
     else if (c->directive == OMPDIR_CANCEL || c->directive == OMPDIR_CANCELLATION_POINT)
         cg_cancel(cg, c);

@@ -98,10 +98,12 @@ static void write_task_around(struct cg *cg, const struct omp_construct *c)
 
 /* nowait: can the runtime do it later?  What takes part in a task reduction needs its task's
  * copies. clang finds the type of a detached task's event by its name, which must not be declared
- * later. */
+ * later.  In gcc's library neither an undeferred task nor a taskwait with depend waits for a
+ * detached task. */
 static bool is_deferrable(const struct cg *cg, const struct omp_construct *c)
 {
     return cg_clause(c, OMPC_NOWAIT) && !cg_clause(c, OMPC_IN_REDUCTION) &&
+           !(cg->unit->for_gcc && cg_clause(c, OMPC_DEPEND)) &&
            cg->unit->event_handle <= c->pragma.begin;
 }
 
@@ -373,6 +375,16 @@ static void write_target(struct cg *cg, const struct omp_construct *c)
     cg_free_plan(&p);
 }
 
+/* device_type(host): nobody else has it, and its maps are not evaluated. */
+static void write_host_region(struct cg *cg, const struct omp_construct *c)
+{
+    unsigned open = cg->out->open;
+    write_task_around(cg, c);
+    cg_open_scope(cg);
+    cg_host_version(cg, c);
+    cg_close_to(cg, open);
+}
+
 /* ------------------------------------------------------------------ data constructs */
 /* enum ompgpu_construct of hostrt/ompgpu.h */
 static const char *construct_value(enum omp_leaf leaf)
@@ -626,11 +638,12 @@ static void host_construct(struct cg *cg, const struct omp_construct *c)
             handlers[i].write(cg, c);
             return;
         }
-    if (declares_on_host(cg, c)) {
+    if (c->host_region)
+        write_host_region(cg, c);
+    else if (declares_on_host(cg, c))
         declare_on_host(cg, c);
-        return;
-    }
-    cg_host_construct(cg, c);
+    else
+        cg_host_construct(cg, c);
 }
 
 static bool handles_construct(const struct cg *cg, const struct omp_construct *c)
@@ -638,7 +651,7 @@ static bool handles_construct(const struct cg *cg, const struct omp_construct *c
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return cg_host_changes(c) || declares_on_host(cg, c);
+    return c->host_region || cg_host_changes(c) || declares_on_host(cg, c);
 }
 
 static unsigned write_variables(struct cg *cg)

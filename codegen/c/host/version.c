@@ -10,6 +10,11 @@
 #include "codegen/c/reduce/reduce.h"
 #include "hostrt/ompgpu.h"
 
+static bool is_target(const struct omp_construct *c)
+{
+    return (c->leaves & OMPL_TARGET) || c->host_region;
+}
+
 /* ------------------------------------------------------------------ maps */
 static bool in_map_clause(const struct omp_construct *c, const struct omp_var *v)
 {
@@ -28,7 +33,7 @@ static bool is_uneven(const struct omp_construct *c)
         uneven |= c->loops[i].outer != NULL;
     for (unsigned i = 0; i < c->nsharings; i++)
         last |= c->sharings[i].lastprivate;
-    return uneven && last && (c->on_device || (c->leaves & OMPL_TARGET)) && !c->cancelled &&
+    return uneven && last && (c->on_device || is_target(c)) && !c->cancelled &&
            !cg_clause(c, OMPC_ORDERED);
 }
 
@@ -109,8 +114,7 @@ static bool is_hard(const struct omp_clause *k)
 
 static bool has_hard_reductions(const struct omp_construct *c)
 {
-    for (const struct omp_clause *k = c->clauses; k && (c->on_device || (c->leaves & OMPL_TARGET));
-         k = k->next)
+    for (const struct omp_clause *k = c->clauses; k && (c->on_device || is_target(c)); k = k->next)
         if (is_hard(k))
             return true;
     return false;
@@ -153,11 +157,13 @@ static bool is_negative_device(const struct omp_clause *k)
     return k->kind == OMPC_DEVICE && k->expr.is_constant && k->expr.value < 0;
 }
 
-/* A host version is done at once: libomp gives one with nowait to threads of its own, where teams
- * never end and the initial values of hostrt/core/host.c are not those of the task. */
+/* clang does not know device_type and priority on target.  A host version is done at once: libomp
+ * gives one with nowait to threads of its own, where teams never end and the initial values of
+ * hostrt/core/host.c are not those of the task. */
 static bool is_left_out(const struct omp_construct *c, const struct omp_clause *k)
 {
-    return k->kind == OMPC_NOWAIT && (c->leaves & OMPL_TARGET);
+    return (k->kind == OMPC_NOWAIT || k->kind == OMPC_DEVICE_TYPE || k->kind == OMPC_PRIORITY) &&
+           is_target(c);
 }
 
 /* libgomp has no device and, with OMP_TARGET_OFFLOAD=MANDATORY, ends a program that wants one; not
@@ -165,14 +171,14 @@ static bool is_left_out(const struct omp_construct *c, const struct omp_clause *
 static bool chooses_device(const struct cg *cg, const struct omp_construct *c,
                            const struct omp_clause *k)
 {
-    return cg->unit->for_gcc && (c->leaves & OMPL_TARGET) &&
+    return cg->unit->for_gcc && is_target(c) &&
            (k->kind == OMPC_DEVICE ||
             (k->kind == OMPC_IF && (!k->if_leaf || k->if_leaf == OMPL_TARGET)));
 }
 
 static void keep_host(struct cg *cg, const struct omp_construct *c)
 {
-    if (cg->unit->for_gcc && (c->leaves & OMPL_TARGET))
+    if (cg->unit->for_gcc && is_target(c))
         cg_puts(cg, " if(target: 0)");
 }
 
@@ -246,7 +252,7 @@ static void write_changed_clauses(struct cg *cg, const struct omp_construct *c, 
 static bool is_task_of_region(const struct omp_construct *c)
 {
     const struct omp_construct *around = c->parent;
-    while (around && !(around->leaves & OMPL_TARGET))
+    while (around && !is_target(around))
         around = around->parent;
     return around && (c->leaves & (OMPL_TASK | OMPL_TASKLOOP));
 }
@@ -276,7 +282,7 @@ static void write_task_copies(struct cg *cg, const struct omp_construct *c)
 /* The construct as the user wrote it, but for what clang cannot compile. */
 static void user_construct(struct cg *cg, const struct omp_construct *c)
 {
-    bool chosen = (c->leaves & OMPL_TARGET) && !cg_empty(c->chosen);
+    bool chosen = is_target(c) && !cg_empty(c->chosen);
     struct omp_extent text = chosen ? c->chosen : c->pragma;
     cg_marker(cg, fe_place(cg->unit, text.begin));
     if (chosen)
@@ -287,7 +293,7 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
     write_changed_clauses(cg, c, text.begin, end);
     keep_host(cg, c);
     write_task_copies(cg, c);
-    if (c->leaves & OMPL_TARGET)
+    if (is_target(c))
         cg_puts(cg, missing_maps(cg, c));
     if (chosen)
         cg_puts(cg, "\n");
@@ -358,7 +364,7 @@ static void write_target_clauses(struct cg *cg, const struct omp_construct *c)
 static void host_scan(struct cg *cg, const struct omp_construct *c)
 {
     struct cg_privates p = { .finish = CG_SERIAL, .base = "" };
-    if (c->leaves & OMPL_TARGET) {
+    if (is_target(c)) {
         cg_marker(cg, c->place);
         cg_puts(cg, "#pragma omp target");
         write_target_clauses(cg, c);
@@ -393,7 +399,7 @@ static void write_copies(struct cg *cg, const struct omp_construct *c)
 static void write_uneven(struct cg *cg, const struct omp_construct *c)
 {
     bool one_team = (c->leaves & OMPL_DISTRIBUTE) && !(c->leaves & OMPL_TEAMS);
-    if (c->leaves & OMPL_TARGET) {
+    if (is_target(c)) {
         cg_marker(cg, c->place);
         cg_puts(cg, "#pragma omp target");
         write_target_clauses(cg, c);
@@ -468,15 +474,35 @@ static bool has_teams(const struct omp_construct *c)
     return teams;
 }
 
+static void declare_here(struct cg *cg, const struct omp_construct *c)
+{
+    cg_line(cg, "static const struct __ompgpu_place @here = { %s, %u, %s, __OMPGPU_TARGET_DATA };",
+            cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)));
+}
+
+/* device_type(nohost) */
+static bool has_no_version(const struct omp_construct *c)
+{
+    const struct omp_clause *type = cg_clause(c, OMPC_DEVICE_TYPE);
+    return type && type->keyword == OMPK_NOHOST;
+}
+
+static void write_no_version(struct cg *cg, const struct omp_construct *c)
+{
+    cg_open_scope(cg);
+    declare_here(cg, c);
+    cg_line(cg, "__ompgpu_no_host_version(&@here);");
+    cg_close(cg);
+}
+
 /* In a parallel construct, which may be around a call of this function, the region's worksharing
  * and barriers must not be the team's: it gets a team of one thread, as libgomp does by itself. */
-void cg_host_version(struct cg *cg, const struct omp_construct *c)
+static void write_host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
     bool teams = has_teams(c), wrapped = !teams && !cg->unit->for_gcc;
     cg_open_scope(cg);
-    cg_line(cg, "static const struct __ompgpu_place @here = { %s, %u, %s, __OMPGPU_TARGET_DATA };",
-            cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)));
+    declare_here(cg, c);
     cg_line(cg, "struct __ompgpu_host @host;");
     cg_line(cg, "__ompgpu_host_begin(&@host, &@here, %d);",
             wrapped                       ? OMPGPU_HOST_NESTED
@@ -497,6 +523,11 @@ void cg_host_version(struct cg *cg, const struct omp_construct *c)
     cg_line(cg, "__ompgpu_host_end(&@host);");
     cg_close(cg);
     cg_pop_env(cg, env);
+}
+
+void cg_host_version(struct cg *cg, const struct omp_construct *c)
+{
+    (has_no_version(c) ? write_no_version : write_host_version)(cg, c);
 }
 
 void cg_host_construct(struct cg *cg, const struct omp_construct *c)

@@ -6,6 +6,7 @@
  *   context.c  which functions run as sequential code, which inside of parallel regions
  *   loops.c    natural loops, and blocks that can be reached
  *   escape.c   whether somebody may keep a pointer
+ *   allocations.c  what allocates blocks for a team
  *   affine.c   which address an index stands for
  *   assume.c   what the user states about functions and calls */
 #ifndef OMPGPU_IR_ANALYSIS_H
@@ -96,4 +97,9 @@ unsigned ir_assumptions_after(LLVMValueRef instruction, unsigned before);
 /* The markers in the code: before the first pass of LLVM's, and when the modes are chosen. */
 void ir_prepare_assumption_markers(struct ir_unit *);
 void ir_delete_assumption_markers(struct ir_unit *);
+
+/* ------------------------------------------------------------------ allocations.c */
+bool ir_is_allocation(LLVMValueRef function); /* omp_alloc and its like */
+/* Can the function allocate a block for a team alone? */
+bool ir_allocates_for_team(const struct ir_unit *, LLVMValueRef function);
 #endif

@@ -21,6 +21,8 @@ bool ir_runtime_waits(const struct ir_unit *, const char *name);
 
 /* NULL after an error message */
 LLVMModuleRef ir_parse_input(struct ir_unit *, const struct ir_input *);
+/* aliases.c: of functions only. */
+void ir_replace_aliases(LLVMModuleRef);
 LLVMModuleRef ir_parse_library(struct ir_unit *, const char *path); /* function bodies lazily */
 /* makes u->module of the inputs that belong together */
 bool ir_link_members(struct ir_unit *);

@@ -14,6 +14,17 @@ static void retarget(LLVMModuleRef m)
             LLVMSetFunctionCallConv(f, LLVMPTXKernelCallConv);
 }
 
+/* Nothing calls constructors and destructors on the device; the frontend has said so. */
+static void drop_starts(LLVMModuleRef m)
+{
+    static const char *const lists[] = { "llvm.global_ctors", "llvm.global_dtors" };
+    for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
+        LLVMValueRef list = LLVMGetNamedGlobal(m, lists[i]);
+        if (list)
+            LLVMDeleteGlobal(list);
+    }
+}
+
 LLVMModuleRef ir_parse_input(struct ir_unit *u, const struct ir_input *in)
 {
     LLVMMemoryBufferRef buffer = ir_read_file(in->path);
@@ -34,6 +45,8 @@ LLVMModuleRef ir_parse_input(struct ir_unit *u, const struct ir_input *in)
                    triples[u->opt->target]);
         return NULL;
     }
+    ir_replace_aliases(module);
+    drop_starts(module);
     ir_verify(module, "reading");
     return module;
 }

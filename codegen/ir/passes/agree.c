@@ -1,9 +1,10 @@
 /* agree.c - which kernels of a module agree, so that they can share device code (sets.c).
  *
- * Kernels agree when they have the same mode, can reach the same regions and, in generic mode with
- * regions, the same entries of the runtime.  Kernels that may call an address that depends on the
- * kernel, or start a region that is not a constant, belong to the home, together with all these
- * functions: there nobody assumes anything.
+ * Kernels agree when they have the same mode, can reach the same regions, both or neither can
+ * allocate blocks for a team and, in generic mode with regions, they reach the same entries of the
+ * runtime.  Kernels that may
+ * call an address that depends on the kernel, or start a region that is not a constant, belong to
+ * the home, together with all these functions: there nobody assumes anything.
  *
  * Growth is limited: once the copies are GROWTH times the module, kernels stay with the home and
  * pay for each other as they did. */
@@ -16,7 +17,7 @@ enum { GROWTH = 3, SMALL = 3000 }; /* SMALL: instructions of copies that are alw
 
 /* of one kernel; size: instructions that are its set's own */
 struct needs {
-    bool *nodes, unknown;
+    bool *nodes, unknown, team_memory;
     unsigned size;
 };
 
@@ -157,6 +158,7 @@ static struct needs find_needs(const struct ir_study *s, const struct ir_kernel 
             continue;
         needs.unknown |= (node->indirect && addresses) || starts_unknown(node->value);
         needs.nodes[i] = s->region[i] || (entries && !node->defined && s->depends[i]);
+        needs.team_memory = needs.team_memory || ir_allocates_for_team(s->u, node->value);
         if (node->defined && s->depends[i])
             needs.size += count_instructions(node->value);
     }
@@ -169,6 +171,7 @@ static bool agree(const struct ir_study *s, const struct needs *needs, unsigned 
     if (needs[a].unknown || needs[b].unknown)
         return needs[a].unknown && needs[b].unknown;
     return x->mode == y->mode && !x->partial == !y->partial && x->queries == y->queries &&
+           needs[a].team_memory == needs[b].team_memory &&
            memcmp(needs[a].nodes, needs[b].nodes, s->g->n * sizeof *needs->nodes) == 0;
 }
 

@@ -3,6 +3,7 @@
  * The runtime's primitives (devicertl/arch.h) ask `__ompgpu_cfg_*` before they do work that only
  * some programs need.  Here each gets its value and internal linkage, so that the optimiser deletes
  * the rest. */
+#include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/passes/passes.h"
 #include <string.h>
 
@@ -40,6 +41,14 @@ static bool is_used(const struct ir_unit *u, const char *name)
 static unsigned leagues(const struct ir_unit *u) { return is_used(u, "__ompgpu_league_begin"); }
 static unsigned events(const struct ir_unit *u) { return is_used(u, "__ompgpu_event"); }
 
+static unsigned team_memory(const struct ir_unit *u)
+{
+    IR_EACH_FUNCTION(f, u->module)
+        if (!ir_is_allocation(f) && ir_allocates_for_team(u, f))
+            return true;
+    return false;
+}
+
 static const struct constant {
     const char *name;
     unsigned (*value)(const struct ir_unit *);
@@ -47,12 +56,13 @@ static const struct constant {
     { "nested", nested },   /* a thread in a parallel region may meet another one */
     { "partial", partial }, /* an SPMD kernel has regions that may run on a part of the team */
     { "queries", queries }, /* an SPMD kernel's thread 0 calls functions that ask about threads */
-    { "generic", has_generic }, /* some kernel is generic */
-    { "spmd", has_spmd },       /* some kernel is SPMD */
-    { "storage", storage },     /* some kernel uses the team's storage in global memory */
-    { "events", events },       /* there are detached tasks */
-    { "leagues", leagues },     /* a function has a teams region */
-    { "optimise", optimising }, { "debug", debugging },
+    { "generic", has_generic },     /* some kernel is generic */
+    { "spmd", has_spmd },           /* some kernel is SPMD */
+    { "storage", storage },         /* some kernel uses the team's storage in global memory */
+    { "events", events },           /* there are detached tasks */
+    { "leagues", leagues },         /* a function has a teams region */
+    { "team_memory", team_memory }, /* blocks may be allocated for a team */
+    { "optimise", optimising },     { "debug", debugging },
 };
 
 /* NULL: not one of the table. */
@@ -64,7 +74,8 @@ static const struct constant *find_constant(const char *name)
     return NULL;
 }
 
-/* Not left to the optimiser: at -O0 the lists of events would be in each kernel's shared memory. */
+/* Not left to the optimiser: at -O0 what such functions use would be in each kernel's shared
+ * memory. */
 static void drop_calls_of(LLVMValueRef f)
 {
     LLVMUseRef use = LLVMGetFirstUse(f);
@@ -79,17 +90,19 @@ static void drop_calls_of(LLVMValueRef f)
     }
 }
 
-static void drop_events(struct ir_unit *u)
+static void drop_calls(struct ir_unit *u, const char *prefix)
 {
     IR_EACH_FUNCTION(f, u->module)
-        if (text_starts(ir_name(f), "__ompgpu_events_"))
+        if (text_starts(ir_name(f), prefix))
             drop_calls_of(f);
 }
 
 bool ir_configure(struct ir_unit *u)
 {
     if (!events(u))
-        drop_events(u);
+        drop_calls(u, "__ompgpu_events_");
+    if (!team_memory(u))
+        drop_calls(u, "__ompgpu_team_memory_");
     static const char prefix[] = "__ompgpu_cfg_";
     IR_EACH_GLOBAL(g, u->module) {
         const char *name = ir_name(g);

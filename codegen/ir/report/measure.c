@@ -102,6 +102,8 @@ static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const str
     if (LLVMIsAGlobalVariable(node->value)) {
         if (strcmp(ir_name(node->value), OMPGPU_TEAM_ICVS) == 0)
             k->uses |= OMPGPU_USES_TEAM_ICVS;
+        if (text_starts(ir_name(node->value), OMPGPU_TEAM_MEMORY))
+            k->uses |= OMPGPU_USES_TEAM_MEMORY;
         if (ir_is_team_shared(u, node->value))
             k->shared_bytes += LLVMABISizeOfType(u->layout, LLVMGlobalGetValueType(node->value));
         return;

@@ -1,0 +1,70 @@
+/* aliases.c - functions that are other names of functions: here they become functions that call
+ * those.
+ *
+ *     define i32 @other(i32 %x) { %r = call i32 @real(i32 %x)  ret i32 %r }
+ *
+ * PTX has an alias only for what is not weak, and the passes need not know of them.  One with
+ * variable arguments, which cannot be handed on, is replaced by its function where this file uses
+ * it. */
+#include "codegen/ir/emit_helpers.h"
+#include "codegen/ir/link/link.h"
+#include <string.h>
+
+static void copy_attributes(LLVMValueRef from, LLVMValueRef to)
+{
+    const LLVMAttributeIndex all = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+    unsigned n = LLVMGetAttributeCountAtIndex(from, all);
+    LLVMAttributeRef *list = mem_array(n + 1, sizeof *list);
+    LLVMGetAttributesAtIndex(from, all, list);
+    for (unsigned i = 0; i < n; i++)
+        LLVMAddAttributeAtIndex(to, all, list[i]);
+}
+
+static void write_call(LLVMContextRef ctx, LLVMValueRef f, LLVMValueRef callee, LLVMTypeRef type)
+{
+    unsigned n = LLVMCountParams(f);
+    LLVMValueRef *args = mem_array(n + 1, sizeof *args);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(ctx);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(ctx, f, ""));
+    LLVMGetParams(f, args);
+    LLVMValueRef result = LLVMBuildCall2(b, type, callee, args, n, "");
+    if (LLVMGetTypeKind(LLVMGetReturnType(type)) == LLVMVoidTypeKind)
+        LLVMBuildRetVoid(b);
+    else
+        LLVMBuildRet(b, result);
+    LLVMDisposeBuilder(b);
+}
+
+static void replace_alias(LLVMModuleRef m, LLVMValueRef alias, LLVMValueRef callee)
+{
+    LLVMTypeRef type = LLVMGlobalGetValueType(callee);
+    const char *name = mem_strdup(ir_name(alias));
+    LLVMValueRef f = callee;
+    if (!LLVMIsFunctionVarArg(type)) {
+        LLVMSetValueName2(alias, "", 0);
+        f = LLVMAddFunction(m, name, type);
+        LLVMSetLinkage(f, LLVMGetLinkage(alias));
+        LLVMSetVisibility(f, LLVMGetVisibility(alias));
+        copy_attributes(callee, f);
+        write_call(LLVMGetModuleContext(m), f, callee, type);
+    }
+    LLVMReplaceAllUsesWith(alias, f);
+}
+
+void ir_replace_aliases(LLVMModuleRef m)
+{
+    bool any = false;
+    for (LLVMValueRef alias = LLVMGetFirstGlobalAlias(m); alias;
+         alias = LLVMGetNextGlobalAlias(alias)) {
+        LLVMValueRef callee = alias;
+        while (LLVMIsAGlobalAlias(callee)) /* of one that is still to come */
+            callee = LLVMAliasGetAliasee(callee);
+        if (!LLVMIsAFunction(callee))
+            continue;
+        replace_alias(m, alias, callee);
+        LLVMSetLinkage(alias, LLVMInternalLinkage);
+        any = true;
+    }
+    if (any)
+        ir_run_passes(m, "globaldce", NULL);
+}
