@@ -6,6 +6,7 @@
 #   frontend/ + codegen/c/   -> omp-split     (libclang)
 #   codegen/ir/              -> omp-device    (LLVM-C)
 #   driver/                  -> ompgpu-cc; driver/base/ is in all three
+#   driver/machine/          -> omp-machine, which loads the CUDA driver to ask for the GPUs
 #   devicertl/*.c            -> devicertl-nvptx64.bc, devicertl-x86_64.bc  (flags: devicertl/flags.mk)
 #   hostrt/{core,cuda,emu}   -> libompgpu.so, libompgpu.a
 #   hostrt/ptx/              -> libompgpu-ptx.so, the PTX machine
@@ -74,7 +75,8 @@ rtl_src    := $(wildcard devicertl/*.c)
 ptx_src    := $(call c_in,hostrt/ptx)
 mpi_src    := $(filter-out %/main.c,$(wildcard hostrt/mpi/*.c)) hostrt/queue.c
 host_src   := $(filter-out $(ptx_src) hostrt/mpi/%,$(call c_in,hostrt))
-driver_src := $(call c_in,driver)
+machine_src := $(wildcard driver/machine/*.c)
+driver_src := $(filter-out $(machine_src),$(call c_in,driver))
 null_src   := $(wildcard tests/nullcuda/*.c)
 unit_src   := $(wildcard tests/unit/*.c)
 
@@ -83,6 +85,7 @@ device_obj := $(device_src:%.c=$(O)/%.o)
 host_obj   := $(host_src:%.c=$(O)/%.o)
 ptx_obj    := $(ptx_src:%.c=$(O)/%.o)
 driver_obj := $(driver_src:%.c=$(O)/%.o)
+machine_obj := $(machine_src:%.c=$(O)/%.o)
 null_obj   := $(null_src:%.c=$(O)/%.o)
 unit_bin   := $(unit_src:%.c=$(O)/%)
 
@@ -96,7 +99,7 @@ headers   := $(addprefix $(TOOLS)/include/,omp.h ompgpu/ompgpu.h)
 # CMake takes "ompgpu-" for the prefix of a toolchain and looks for its archiver for LTO beside the compiler.
 ltools    := $(BIN)/ompgpu-llvm-ar $(BIN)/ompgpu-llvm-ranlib
 built := $(BIN)/ompgpu-cc $(BIN)/ompgpu-worker $(ltools) $(TOOLS)/omp-split $(TOOLS)/omp-device \
-         $(headers) $(libs_host) $(libs_rtl)
+         $(TOOLS)/omp-machine $(headers) $(libs_host) $(libs_rtl)
 
 .PHONY: all tests help deps check check-run check-long mutants asan tsan check-tsan demo bench gpu-kit man \
         install uninstall dist deb lint format clean
@@ -125,7 +128,8 @@ $(driver_obj): EXTRA = $(driver_flags)
 $(null_obj): EXTRA = -fPIC
 $(null_obj) $(O)/nullcuda/libcuda.so.1: SAN :=
 ifeq ($(SANITIZE),thread)
-programs_san := $(split_obj) $(device_obj) $(driver_obj) $(TOOLS)/omp-split $(TOOLS)/omp-device $(BIN)/ompgpu-cc
+programs_san := $(split_obj) $(device_obj) $(driver_obj) $(machine_obj) \
+                $(TOOLS)/omp-split $(TOOLS)/omp-device $(TOOLS)/omp-machine $(BIN)/ompgpu-cc
 $(programs_san): SAN :=
 endif
 
@@ -152,9 +156,12 @@ $(TOOLS)/omp-split: $(split_obj)
 $(TOOLS)/omp-device: $(device_obj)
 	$(call say,LD,$@)
 	$(Q)$(link) $^ $(libllvm) -o $@
+$(TOOLS)/omp-machine: $(machine_obj)
+	$(call say,LD,$@)
+	$(Q)$(link) $^ -ldl -o $@
 $(BIN)/ompgpu-cc: $(driver_obj)
 	$(call say,LD,$@)
-	$(Q)$(link) $^ -ldl $(zstd) -o $@
+	$(Q)$(link) $^ $(zstd) -o $@
 
 $(ltools): $(BIN)/ompgpu-%:
 	$(call say,LINK,$@)
@@ -234,7 +241,7 @@ $(O)/tests/unit/ptx_%: tests/unit/ptx_%.c $(ptx_obj)
 	$(Q)$(unit) -lpthread -lm -o $@
 $(O)/tests/unit/drv_%: tests/unit/drv_%.c $(filter-out $(O)/driver/main.o,$(driver_obj))
 	$(call say,CC,$<)
-	$(Q)$(unit) -ldl $(zstd) -o $@
+	$(Q)$(unit) $(zstd) -o $@
 
 # ------------------------------------------------------------------ goals
 help:
@@ -340,7 +347,7 @@ install: all
 	  $(dest)/lib/pkgconfig $(dest)/lib/cmake/ompgpu $(completions)
 	install -m 755 $(BIN)/ompgpu-cc $(BIN)/ompgpu-worker $(dest)/bin/
 	cp -P $(ltools) $(dest)/bin/
-	install -m 755 $(TOOLS)/omp-split $(TOOLS)/omp-device $(dest)/lib/ompgpu/
+	install -m 755 $(addprefix $(TOOLS)/,omp-split omp-device omp-machine) $(dest)/lib/ompgpu/
 	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
 	install -m 644 driver/package/gdb.py $(dest)/lib/ompgpu/
 	install -m 644 $(TOOLS)/include/omp.h $(dest)/lib/ompgpu/include/
@@ -358,7 +365,7 @@ uninstall:
 	rm -f $(addprefix $(dest)/bin/,ompgpu-cc ompgpu-worker $(notdir $(ltools))) \
 	  $(addprefix $(dest)/lib/,$(notdir $(libs_host)) libompgpu.so.$(ABI) pkgconfig/ompgpu.pc) \
 	  $(addprefix $(dest)/lib/cmake/ompgpu/,$(cmake_files)) $(completions)/ompgpu-cc \
-	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device gdb.py $(notdir $(libs_rtl)) include/omp.h include/ompgpu/ompgpu.h) \
+	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device omp-machine gdb.py $(notdir $(libs_rtl)) include/omp.h include/ompgpu/ompgpu.h) \
 	  $(addprefix $(dest)/share/man/man1/,$(man1)) $(addprefix $(dest)/share/man/man7/,$(man7))
 	-rmdir $(dest)/lib/ompgpu/include/ompgpu $(dest)/lib/ompgpu/include $(dest)/lib/ompgpu $(dest)/lib/cmake/ompgpu
 

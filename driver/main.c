@@ -223,10 +223,6 @@ int main(int argc, char **argv)
 {
     struct options *o = mem_alloc(sizeof *o);
     diag_exit = drv_exit;
-    if (argc == 2 && strcmp(argv[1], "--print-native-arch") == 0)
-        return drv_print_native();
-    if (argc == 2 && strcmp(argv[1], "--print-gpus") == 0)
-        return drv_print_gpus();
     drv_parse(o, argc, argv);
     print_asked(o);
     if (!o->ninputs && o->goal != GOAL_CLANG && !o->verbose)

@@ -10,11 +10,6 @@
 #include <stddef.h>
 
 /* ------------------------------------------------------------------ devices (archs.c) */
-/* the internal option --print-native-arch: "sm_90\n", exit 0; or exit 1 */
-int drv_print_native(void);
-/* What the driver library says, for --doctor; a line each: "failed WHY", "driver VERSION",
- * "gpu NAME".  -> exit code, 1: there is no driver */
-int drv_print_gpus(void);
 enum { MAX_ARCHS = 24 };
 struct archs {
     unsigned n;
