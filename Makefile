@@ -37,6 +37,14 @@ AR ?= ar
 PREFIX ?= /usr/local
 comma := ,
 PROVE_JOBS ?= 2
+# The driver runs for every file that is compiled.  glibc asks the processor 68 times what it is
+# before main(); in a virtual machine, whose host answers, that takes longer than the driver takes
+# for a file without OpenMP.  So it is linked with musl, without a dynamic linker, where Debian's
+# musl-dev and the static libzstd are (MUSL= does without).
+ifndef SANITIZE
+LIBZSTD_A := $(filter /%,$(shell $(CC) -print-file-name=libzstd.a))
+MUSL ?= $(if $(and $(findstring clang,$(CC)),$(LIBZSTD_A)),$(patsubst %/crt1.o,%,$(wildcard /usr/lib/x86_64-linux-musl/crt1.o)))
+endif
 
 # SANITIZE=1: a second tree beside the first, with ASan and UBSan; SANITIZE=thread: one whose runtime
 # has TSan (the compiler's programs have one thread).
@@ -61,6 +69,15 @@ CFLAGS ?= $(OPT)
 CFLAGS_ALL = -std=gnu11 $(WARN) $(CFLAGS) $(SAN) -D_GNU_SOURCE -DOMPGPU_VERSION='"$(VERSION)"' \
              -DOMPGPU_LLVM='"$(LLVM)"' -I. -MMD -MP
 
+ifneq ($(MUSL),)
+musl_cc := -nostdlibinc -isystem $(subst /lib/,/include/,$(MUSL)) -fno-pie
+link_driver = $(CC) $(LDFLAGS) -static -nostdlib $(MUSL)/crt1.o $(MUSL)/crti.o
+driver_libs := $(LIBZSTD_A) $(MUSL)/libc.a $(MUSL)/crtn.o
+else
+link_driver = $(link)
+driver_libs := -lzstd
+endif
+
 # Quiet unless V=1: $(call say,CC,NAME) prints what is being made, and makes its folder.
 Q := $(if $(filter 1,$(V)),,@)
 say = @mkdir -p $(@D)$(if $(filter 1,$(V)),,; printf '  %-9s %s\n' '$(1)' '$(2)')
@@ -84,7 +101,7 @@ split_obj  := $(split_src:%.c=$(O)/%.o) $(O)/host_abi.o
 device_obj := $(device_src:%.c=$(O)/%.o)
 host_obj   := $(host_src:%.c=$(O)/%.o)
 ptx_obj    := $(ptx_src:%.c=$(O)/%.o)
-driver_obj := $(driver_src:%.c=$(O)/%.o)
+driver_obj := $(driver_src:%.c=$(O)/$(if $(MUSL),musl/)%.o)
 machine_obj := $(machine_src:%.c=$(O)/%.o)
 null_obj   := $(null_src:%.c=$(O)/%.o)
 unit_bin   := $(unit_src:%.c=$(O)/%)
@@ -112,6 +129,9 @@ tests: all $(unit_bin) $(O)/nullcuda/libcuda.so.1
 $(O)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS_ALL) $(EXTRA) -c $< -o $@
+$(O)/musl/%.o: %.c
+	$(call say,CC,$< (musl))
+	$(Q)$(CC) $(CFLAGS_ALL) $(EXTRA) -c $< -o $@
 $(O)/%.o: $(O)/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS_ALL) $(EXTRA) -c $< -o $@
@@ -123,7 +143,9 @@ dwarf4 = $(if $(filter -g%,$(CFLAGS)),-gdwarf-4)
 $(host_obj): EXTRA = -fPIC -fvisibility=hidden -falign-functions=64 $(dwarf4)
 # Rounding modes of its own, no contraction: what PTX says and no more.
 $(ptx_obj): EXTRA = -fPIC -fvisibility=hidden -frounding-math -ffp-contract=off $(dwarf4)
-$(driver_obj): EXTRA = $(driver_flags)
+$(driver_obj): EXTRA = $(driver_flags) $(musl_cc)
+# zstd.h is glibc's neighbour; what musl has is musl's all the same.
+$(O)/musl/driver/image/compress.o: EXTRA = $(driver_flags) $(musl_cc) -idirafter /usr/include
 # Loaded by programs that may have no sanitizer in them.
 $(null_obj): EXTRA = -fPIC
 $(null_obj) $(O)/nullcuda/libcuda.so.1: SAN :=
@@ -147,9 +169,6 @@ link = $(CC) $(SAN) $(LDFLAGS)
 llvm_libs := -L$(LLVM_DIR)/lib $(if $(filter /usr/lib/llvm-%,$(LLVM_DIR)),,-Wl,-rpath,$(LLVM_DIR)/lib)
 libclang := $(llvm_libs) -lclang-$(LLVM) -lm
 libllvm  := $(llvm_libs) -lLLVM-$(LLVM) -lm
-# The driver runs for every file that is compiled, and few need it: no library to load, where there
-# is a static one.
-zstd     := $(if $(filter /%,$(shell $(CC) -print-file-name=libzstd.a)),-l:libzstd.a,-lzstd)
 $(TOOLS)/omp-split: $(split_obj)
 	$(call say,LD,$@)
 	$(Q)$(link) $^ $(libclang) -o $@
@@ -159,9 +178,10 @@ $(TOOLS)/omp-device: $(device_obj)
 $(TOOLS)/omp-machine: $(machine_obj)
 	$(call say,LD,$@)
 	$(Q)$(link) $^ -ldl -o $@
-$(BIN)/ompgpu-cc: $(driver_obj)
+# Makefile: another libc is another list of objects, which no date shows.
+$(BIN)/ompgpu-cc: $(driver_obj) Makefile
 	$(call say,LD,$@)
-	$(Q)$(link) $^ $(zstd) -o $@
+	$(Q)$(link_driver) $(driver_obj) $(driver_libs) -o $@
 
 $(ltools): $(BIN)/ompgpu-%:
 	$(call say,LINK,$@)
@@ -239,9 +259,9 @@ $(O)/tests/unit/rt_%: tests/unit/rt_%.c $(LIB)/libompgpu.a
 $(O)/tests/unit/ptx_%: tests/unit/ptx_%.c $(ptx_obj)
 	$(call say,CC,$<)
 	$(Q)$(unit) -lpthread -lm -o $@
-$(O)/tests/unit/drv_%: tests/unit/drv_%.c $(filter-out $(O)/driver/main.o,$(driver_obj))
+$(O)/tests/unit/drv_%: tests/unit/drv_%.c $(filter-out %/driver/main.o,$(driver_obj))
 	$(call say,CC,$<)
-	$(Q)$(unit) $(zstd) -o $@
+	$(Q)$(link_driver) $(CFLAGS_ALL) $(musl_cc) $< $(filter %.o,$^) $(driver_libs) -o $@
 
 # ------------------------------------------------------------------ goals
 help:
