@@ -67,6 +67,22 @@ printf 'static inline int less(int n)\n{\n    int s = 0;\n#pragma omp parallel f
 printf '#include "less.h"\nint main(void) { return less(3) != -3; }\n' >older.c
 check "a header that OpenMP 6.0 rejects" "$CC" older.c -o older && check "... runs" ./older
 
+# Objects, messages and exit codes are those of clang.
+printf '#include <stdio.h>\nint main(void) { int unused; return undeclared; }\n' >wrong.c
+ways() {
+    rm -rf out out1 out2
+    mkdir out && (cd out && "$CLANG" "$@" >log 2>&1; echo "exit $?" >>log) && mv out out1
+    mkdir out && (cd out && "$CC" "$@" >log 2>&1; echo "exit $?" >>log) && mv out out2
+    sed -i 's,/tmp/[^:]*[.]o:,OBJECT:,' out1/log out2/log
+    diff -r out1 out2
+}
+for flags in "-c" "-S -O2" "-fsyntax-only -Wall" "-O2 -g -Wall" "-shared -fPIC" "-c -o x.o" "-std=c99 -pedantic -DX=1 -UY -fno-common -march=native -c"; do
+    for file in ok wrong undefined; do
+        # shellcheck disable=SC2086
+        check "as clang: $flags $file.c" ways $flags "$T/$file.c"
+    done
+done
+
 # Nothing is written but the output.
 check "no temporary directory for a compile" env TMPDIR=/nonexistent "$CC" -c ok.c
 check "... nor for a link" env TMPDIR=/nonexistent "$CC" ok.o -o ok
