@@ -140,8 +140,7 @@ static const char *meant(const char *word)
 
 static bool clang_knows(const char *word)
 {
-    struct proc p = { .err = mem_printf("%s/known.err", drv_temp_dir()),
-                      .doing = "asking for a flag" };
+    struct proc p = { .err = drv_answer_file("known.err"), .doing = "asking for a flag" };
     WORDS_ADD(&p.argv, drv_clang(), "-Werror=unknown-warning-option", "-fsyntax-only", "-x", "c",
               "/dev/null", word);
     return drv_proc_run(&p) == 0;

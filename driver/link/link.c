@@ -343,9 +343,8 @@ static int host_link(struct link *l)
 {
     const struct options *o = l->o;
     const char *output = o->output ? o->output : "a.out";
-    const char *err = drv_memory_file("link.err");
     struct proc p = { .doing = mem_printf("linking '%s'", output),
-                      .err = err ? err : mem_printf("%s/link.err", drv_temp_dir()) };
+                      .err = drv_answer_file("link.err") };
     int code = run_link(l, &p);
     if (o->dry)
         return 0;

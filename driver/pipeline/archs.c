@@ -47,7 +47,7 @@ const char *drv_arch_names(const struct archs *a)
 /* The names that omp-device prints. */
 static struct words known_archs(void)
 {
-    const char *out = mem_printf("%s/archs", drv_temp_dir());
+    const char *out = drv_answer_file("archs");
     struct proc p = { .out = out, .doing = "listing the GPUs it knows" };
     WORDS_ADD(&p.argv, drv_tool("omp-device"), "--print-archs");
     if (drv_proc_run(&p) != 0)
