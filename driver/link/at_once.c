@@ -74,7 +74,7 @@ int drv_link_at_once(struct job *j)
                       .doing = mem_printf("compiling and linking '%s'", j->path) };
     j->output = drv_output_begin(output);
     add_command(j, &p.argv, &depfile);
-    drv_keep_out_of_temp(j);
+    drv_temp_dir(); /* for the object, which clang leaves there when it is killed */
     enum tool_exit end = drv_run_watched(j, &p);
     if (end == TOOL_ENDLESS)
         return EXIT_COMPILE;

@@ -242,7 +242,7 @@ static bool needs_temp_dir(const struct job *j)
     return !is_c(j) || o->gcc || o->verbose || drv_has(o, FLAG_FINTEGRATED_AS);
 }
 
-void drv_keep_out_of_temp(const struct job *j)
+static void keep_out_of_temp(const struct job *j)
 {
     if (needs_temp_dir(j))
         drv_temp_dir();
@@ -269,7 +269,7 @@ static int run_plain(struct job *j)
         drv_print_command(&p.argv);
     if (j->opt->dry)
         return 0;
-    drv_keep_out_of_temp(j);
+    keep_out_of_temp(j);
     bool watched = has_headers(j) && !j->opt->gcc;
     enum tool_exit end = watched ? drv_run_watched(j, &p) : TOOL_OK;
     if (end != TOOL_OK)

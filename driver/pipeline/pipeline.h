@@ -96,7 +96,6 @@ bool drv_is_preprocessed(const struct job *);           /* by the user */
 bool drv_is_free_of_openmp(struct job *); /* a C file in whose own text there is none */
 /* The flags for a list of its headers; its file in *depfile, NULL: none. */
 void drv_plain_deps(const struct job *, struct words *, const char **depfile);
-void drv_keep_out_of_temp(const struct job *); /* before clang is started */
 bool drv_header_has_targets(const struct job *, const char *depfile);
 bool drv_has_openmp(const struct job *,
                     const char *depfile); /* the file or a header of the user's */

@@ -88,6 +88,17 @@ check "no temporary directory for a compile" env TMPDIR=/nonexistent "$CC" -c ok
 check "... nor for a link" env TMPDIR=/nonexistent "$CC" ok.o -o ok
 check "no file is left in that of clang" sh -c "mkdir tmp && TMPDIR=$T/tmp '$CC' ok.c -o ok && TMPDIR=$T/tmp '$CC' undefined.c -o u 2>err; [ -z \"\$(ls -A tmp)\" ]"
 
+# A file that takes a while: clang makes the object at its start.
+repeat() { i=0; while [ $i -lt 4096 ]; do echo 'v = v * 3 + 1; if (v & 8) v ^= v >> 3;'; i=$((i + 1)); done; }
+{ echo 'int f(int v) {'; repeat; echo 'return v; } int main(void) { return f(3); }'; } >long.c
+killed() {
+    TMPDIR=$T/tmp "$CC" -O2 long.c -o long & pid=$!
+    while kill -0 $pid 2>/dev/null && [ -z "$(find tmp -name '*.o')" ]; do sleep 0.02; done
+    kill -TERM $pid; wait $pid; rc=$?
+    [ $rc = 143 ] && [ ! -e long ] && [ -z "$(ls -A tmp)" ] || { echo "exit code $rc, in tmp:"; find tmp; return 1; }
+}
+check "a link at once that is killed leaves nothing" killed
+
 # The driver itself starts without a dynamic linker where it could be built so.
 if [ -n "${OMPGPU_SANITIZE:-}" ] || [ ! -e /usr/lib/x86_64-linux-musl/crt1.o ] || [ ! -d "$OBJ/musl" ]; then skip "no dynamic linker" "built without musl"
 else check "no dynamic linker" sh -c "readelf -lW '$CC' >headers && ! grep INTERP headers"; fi
