@@ -40,8 +40,12 @@ void drv_common_args(const struct options *o, struct words *w)
     drv_message_args(o, w);
 }
 
+/* clang writes to a file, but as for the terminal where its messages will be shown. */
 void drv_message_args(const struct options *o, struct words *w)
 {
+    const unsigned columns = diag_columns();
+    if (columns && !drv_has(o, FLAG_FMESSAGE))
+        words_add(w, mem_printf("-fmessage-length=%u", columns));
     if (diag_in_colour() && !o->color)
         words_add(w, "-fcolor-diagnostics");
     words_add(w, "-fno-crash-diagnostics");

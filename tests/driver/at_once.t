@@ -83,6 +83,14 @@ for flags in "-c" "-S -O2" "-fsyntax-only -Wall" "-O2 -g -Wall" "-shared -fPIC" 
     done
 done
 
+# Messages are written for the terminal that they go to.
+printf 'int main(void) { int a_long_name_of_a_variable = 3; return a_long_name_of_a_variable + nowhere_declared + a_long_name_of_a_variable; }\n' >wide.c
+if command -v script >/dev/null 2>&1; then
+    on_terminal() { TERM=xterm; export TERM; unset COLUMNS NO_COLOR; script -qec "stty cols 60; '$1' -c wide.c" /dev/null </dev/null >"$2"; }
+    on_terminal "$CLANG" seen1; on_terminal "$CC" seen2
+    check "messages are written for the terminal" same seen1 seen2 && check "... and coloured" sh -c "grep -q '\[0;1;31m' seen2"
+else skip "messages are written for the terminal" "no script"; fi
+
 # Nothing is written but the output.
 check "no temporary directory for a compile" env TMPDIR=/nonexistent "$CC" -c ok.c
 check "... nor for a link" env TMPDIR=/nonexistent "$CC" ok.o -o ok
