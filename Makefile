@@ -6,6 +6,7 @@
 #   frontend/ + codegen/c/   -> omp-split     (libclang)
 #   codegen/ir/              -> omp-device    (LLVM-C)
 #   driver/                  -> ompgpu-cc; driver/base/ is in all three
+#   driver/machine/          -> omp-machine, which loads the CUDA driver to ask for the GPUs
 #   devicertl/*.c            -> devicertl-nvptx64.bc, devicertl-x86_64.bc  (flags: devicertl/flags.mk)
 #   hostrt/{core,cuda,emu}   -> libompgpu.so, libompgpu.a
 #   hostrt/ptx/              -> libompgpu-ptx.so, the PTX machine
@@ -36,6 +37,14 @@ AR ?= ar
 PREFIX ?= /usr/local
 comma := ,
 PROVE_JOBS ?= 2
+# The driver runs for every file that is compiled.  glibc asks the processor 68 times what it is
+# before main(); in a virtual machine, whose host answers, that takes longer than the driver takes
+# for a file without OpenMP.  So it is linked with musl, without a dynamic linker, where Debian's
+# musl-dev and the static libzstd are (MUSL= does without).
+ifndef SANITIZE
+LIBZSTD_A := $(filter /%,$(shell $(CC) -print-file-name=libzstd.a))
+MUSL ?= $(if $(and $(findstring clang,$(CC)),$(LIBZSTD_A)),$(patsubst %/crt1.o,%,$(wildcard /usr/lib/x86_64-linux-musl/crt1.o)))
+endif
 
 # SANITIZE=1: a second tree beside the first, with ASan and UBSan; SANITIZE=thread: one whose runtime
 # has TSan (the compiler's programs have one thread).
@@ -60,6 +69,15 @@ CFLAGS ?= $(OPT)
 CFLAGS_ALL = -std=gnu11 $(WARN) $(CFLAGS) $(SAN) -D_GNU_SOURCE -DOMPGPU_VERSION='"$(VERSION)"' \
              -DOMPGPU_LLVM='"$(LLVM)"' -I. -MMD -MP
 
+ifneq ($(MUSL),)
+musl_cc := -nostdlibinc -isystem $(subst /lib/,/include/,$(MUSL)) -fno-pie
+link_driver = $(CC) $(LDFLAGS) -static -nostdlib $(MUSL)/crt1.o $(MUSL)/crti.o
+driver_libs := $(LIBZSTD_A) $(MUSL)/libc.a $(MUSL)/crtn.o
+else
+link_driver = $(link)
+driver_libs := -lzstd
+endif
+
 # Quiet unless V=1: $(call say,CC,NAME) prints what is being made, and makes its folder.
 Q := $(if $(filter 1,$(V)),,@)
 say = @mkdir -p $(@D)$(if $(filter 1,$(V)),,; printf '  %-9s %s\n' '$(1)' '$(2)')
@@ -74,7 +92,8 @@ rtl_src    := $(wildcard devicertl/*.c)
 ptx_src    := $(call c_in,hostrt/ptx)
 mpi_src    := $(filter-out %/main.c,$(wildcard hostrt/mpi/*.c)) hostrt/queue.c
 host_src   := $(filter-out $(ptx_src) hostrt/mpi/%,$(call c_in,hostrt))
-driver_src := $(call c_in,driver)
+machine_src := $(wildcard driver/machine/*.c)
+driver_src := $(filter-out $(machine_src),$(call c_in,driver))
 null_src   := $(wildcard tests/nullcuda/*.c)
 unit_src   := $(wildcard tests/unit/*.c)
 
@@ -82,7 +101,8 @@ split_obj  := $(split_src:%.c=$(O)/%.o) $(O)/host_abi.o
 device_obj := $(device_src:%.c=$(O)/%.o)
 host_obj   := $(host_src:%.c=$(O)/%.o)
 ptx_obj    := $(ptx_src:%.c=$(O)/%.o)
-driver_obj := $(driver_src:%.c=$(O)/%.o)
+driver_obj := $(driver_src:%.c=$(O)/$(if $(MUSL),musl/)%.o)
+machine_obj := $(machine_src:%.c=$(O)/%.o)
 null_obj   := $(null_src:%.c=$(O)/%.o)
 unit_bin   := $(unit_src:%.c=$(O)/%)
 
@@ -96,7 +116,7 @@ headers   := $(addprefix $(TOOLS)/include/,omp.h ompgpu/ompgpu.h)
 # CMake takes "ompgpu-" for the prefix of a toolchain and looks for its archiver for LTO beside the compiler.
 ltools    := $(BIN)/ompgpu-llvm-ar $(BIN)/ompgpu-llvm-ranlib
 built := $(BIN)/ompgpu-cc $(BIN)/ompgpu-worker $(ltools) $(TOOLS)/omp-split $(TOOLS)/omp-device \
-         $(headers) $(libs_host) $(libs_rtl)
+         $(TOOLS)/omp-machine $(headers) $(libs_host) $(libs_rtl)
 
 .PHONY: all tests help deps check check-run check-long mutants asan tsan check-tsan demo bench gpu-kit man \
         install uninstall dist deb lint format clean
@@ -109,6 +129,9 @@ tests: all $(unit_bin) $(O)/nullcuda/libcuda.so.1
 $(O)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS_ALL) $(EXTRA) -c $< -o $@
+$(O)/musl/%.o: %.c
+	$(call say,CC,$< (musl))
+	$(Q)$(CC) $(CFLAGS_ALL) $(EXTRA) -c $< -o $@
 $(O)/%.o: $(O)/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS_ALL) $(EXTRA) -c $< -o $@
@@ -120,12 +143,15 @@ dwarf4 = $(if $(filter -g%,$(CFLAGS)),-gdwarf-4)
 $(host_obj): EXTRA = -fPIC -fvisibility=hidden -falign-functions=64 $(dwarf4)
 # Rounding modes of its own, no contraction: what PTX says and no more.
 $(ptx_obj): EXTRA = -fPIC -fvisibility=hidden -frounding-math -ffp-contract=off $(dwarf4)
-$(driver_obj): EXTRA = $(driver_flags)
+$(driver_obj): EXTRA = $(driver_flags) $(musl_cc)
+# zstd.h is glibc's neighbour; what musl has is musl's all the same.
+$(O)/musl/driver/image/compress.o: EXTRA = $(driver_flags) $(musl_cc) -idirafter /usr/include
 # Loaded by programs that may have no sanitizer in them.
 $(null_obj): EXTRA = -fPIC
 $(null_obj) $(O)/nullcuda/libcuda.so.1: SAN :=
 ifeq ($(SANITIZE),thread)
-programs_san := $(split_obj) $(device_obj) $(driver_obj) $(TOOLS)/omp-split $(TOOLS)/omp-device $(BIN)/ompgpu-cc
+programs_san := $(split_obj) $(device_obj) $(driver_obj) $(machine_obj) \
+                $(TOOLS)/omp-split $(TOOLS)/omp-device $(TOOLS)/omp-machine $(BIN)/ompgpu-cc
 $(programs_san): SAN :=
 endif
 
@@ -143,18 +169,19 @@ link = $(CC) $(SAN) $(LDFLAGS)
 llvm_libs := -L$(LLVM_DIR)/lib $(if $(filter /usr/lib/llvm-%,$(LLVM_DIR)),,-Wl,-rpath,$(LLVM_DIR)/lib)
 libclang := $(llvm_libs) -lclang-$(LLVM) -lm
 libllvm  := $(llvm_libs) -lLLVM-$(LLVM) -lm
-# The driver runs for every file that is compiled, and few need it: no library to load, where there
-# is a static one.
-zstd     := $(if $(filter /%,$(shell $(CC) -print-file-name=libzstd.a)),-l:libzstd.a,-lzstd)
 $(TOOLS)/omp-split: $(split_obj)
 	$(call say,LD,$@)
 	$(Q)$(link) $^ $(libclang) -o $@
 $(TOOLS)/omp-device: $(device_obj)
 	$(call say,LD,$@)
 	$(Q)$(link) $^ $(libllvm) -o $@
-$(BIN)/ompgpu-cc: $(driver_obj)
+$(TOOLS)/omp-machine: $(machine_obj)
 	$(call say,LD,$@)
-	$(Q)$(link) $^ -ldl $(zstd) -o $@
+	$(Q)$(link) $^ -ldl -o $@
+# Makefile: another libc is another list of objects, which no date shows.
+$(BIN)/ompgpu-cc: $(driver_obj) Makefile
+	$(call say,LD,$@)
+	$(Q)$(link_driver) $(driver_obj) $(driver_libs) -o $@
 
 $(ltools): $(BIN)/ompgpu-%:
 	$(call say,LINK,$@)
@@ -232,9 +259,9 @@ $(O)/tests/unit/rt_%: tests/unit/rt_%.c $(LIB)/libompgpu.a
 $(O)/tests/unit/ptx_%: tests/unit/ptx_%.c $(ptx_obj)
 	$(call say,CC,$<)
 	$(Q)$(unit) -lpthread -lm -o $@
-$(O)/tests/unit/drv_%: tests/unit/drv_%.c $(filter-out $(O)/driver/main.o,$(driver_obj))
+$(O)/tests/unit/drv_%: tests/unit/drv_%.c $(filter-out %/driver/main.o,$(driver_obj))
 	$(call say,CC,$<)
-	$(Q)$(unit) -ldl $(zstd) -o $@
+	$(Q)$(link_driver) $(CFLAGS_ALL) $(musl_cc) $< $(filter %.o,$^) $(driver_libs) -o $@
 
 # ------------------------------------------------------------------ goals
 help:
@@ -340,7 +367,7 @@ install: all
 	  $(dest)/lib/pkgconfig $(dest)/lib/cmake/ompgpu $(completions)
 	install -m 755 $(BIN)/ompgpu-cc $(BIN)/ompgpu-worker $(dest)/bin/
 	cp -P $(ltools) $(dest)/bin/
-	install -m 755 $(TOOLS)/omp-split $(TOOLS)/omp-device $(dest)/lib/ompgpu/
+	install -m 755 $(addprefix $(TOOLS)/,omp-split omp-device omp-machine) $(dest)/lib/ompgpu/
 	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
 	install -m 644 driver/package/gdb.py $(dest)/lib/ompgpu/
 	install -m 644 $(TOOLS)/include/omp.h $(dest)/lib/ompgpu/include/
@@ -358,7 +385,7 @@ uninstall:
 	rm -f $(addprefix $(dest)/bin/,ompgpu-cc ompgpu-worker $(notdir $(ltools))) \
 	  $(addprefix $(dest)/lib/,$(notdir $(libs_host)) libompgpu.so.$(ABI) pkgconfig/ompgpu.pc) \
 	  $(addprefix $(dest)/lib/cmake/ompgpu/,$(cmake_files)) $(completions)/ompgpu-cc \
-	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device gdb.py $(notdir $(libs_rtl)) include/omp.h include/ompgpu/ompgpu.h) \
+	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device omp-machine gdb.py $(notdir $(libs_rtl)) include/omp.h include/ompgpu/ompgpu.h) \
 	  $(addprefix $(dest)/share/man/man1/,$(man1)) $(addprefix $(dest)/share/man/man7/,$(man7))
 	-rmdir $(dest)/lib/ompgpu/include/ompgpu $(dest)/lib/ompgpu/include $(dest)/lib/ompgpu $(dest)/lib/cmake/ompgpu
 

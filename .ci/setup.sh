@@ -69,6 +69,16 @@ if [ -n "$missing" ]; then
     }
 fi
 
+# musl only makes the driver start faster: no machine has to have it, and it is tried once.
+stamp=obj/setup.musl
+if [ -n "$packages" ] && [ ! -e "$stamp" ] && [ "$(id -u)" = 0 ]; then
+    mkdir -p obj
+    : >"$stamp"
+    [ -e /usr/lib/x86_64-linux-musl/crt1.o ] ||
+        DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends musl-dev </dev/null >/dev/null 2>&1 ||
+        say "no musl-dev: the driver is linked with glibc, and starts slower"
+fi
+
 # libomp-22-dev may leave an older libomp5 beside it: see that the pair links and runs.
 stamp=obj/setup.stamp
 # shellcheck disable=SC3013

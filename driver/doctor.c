@@ -4,7 +4,6 @@
  * is a choice that the user should know of, such as a machine without a GPU.  Nothing here ends the
  * command: the later checks still say what they find. */
 #include "driver/run/run.h"
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +48,9 @@ static const char *command_itself(void)
     return n > 0 ? self : "ompgpu-cc";
 }
 
+/* What loads libraries for us; where it is missing, look_at_parts() says so. */
+static const char *asker(void) { return mem_printf("%s/ompgpu/omp-machine", drv_lib_dir()); }
+
 /* ------------------------------------------------------------------ the compiler's parts */
 static struct finding look_at_clang(const struct options *o)
 {
@@ -71,10 +73,13 @@ static struct finding look_at_clang(const struct options *o)
 static struct finding look_at_parts(const struct options *o)
 {
     (void)o;
-    static const char *const parts[] = {
-        "ompgpu/omp-split",           "ompgpu/omp-device", "ompgpu/devicertl-nvptx64.bc",
-        "ompgpu/devicertl-x86_64.bc", "libompgpu.so",      "libompgpu-ptx.so"
-    };
+    static const char *const parts[] = { "ompgpu/omp-split",
+                                         "ompgpu/omp-device",
+                                         "ompgpu/omp-machine",
+                                         "ompgpu/devicertl-nvptx64.bc",
+                                         "ompgpu/devicertl-x86_64.bc",
+                                         "libompgpu.so",
+                                         "libompgpu-ptx.so" };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const char *path = mem_printf("%s/%s", drv_lib_dir(), parts[i]);
         if (!file_exists(path))
@@ -131,7 +136,9 @@ static struct finding look_at_libomp(const struct options *o)
 
 static struct finding look_at_zstd(const struct options *o)
 {
-    if (dlopen("libzstd.so.1", RTLD_LAZY | RTLD_LOCAL))
+    struct words w = { 0 };
+    WORDS_ADD(&w, asker(), "--library", "libzstd.so.1");
+    if (run_command(w, scratch("zstd")) == 0)
         return (struct finding){ GOOD, "libzstd.so.1", NULL };
     return (struct finding){ o->uncompressed ? NOTE : BAD,
                              "libzstd.so.1: not found, so programs cannot unpack device images",
@@ -164,14 +171,14 @@ static struct finding look_at_libdevice(const struct options *o)
                              "install the CUDA toolkit or name it with --cuda-path=" };
 }
 
-static const char *gpus; /* what --print-gpus says */
+static const char *gpus; /* what omp-machine says */
 
 static struct finding look_at_driver(const struct options *o)
 {
     (void)o;
     struct words w = { 0 };
     const char *out = scratch("gpus");
-    WORDS_ADD(&w, command_itself(), "--print-gpus");
+    WORDS_ADD(&w, asker(), "--gpus");
     int code = run_command(w, out);
     gpus = code == 0 ? file_read(out, NULL) : NULL;
     if (code == 1)

@@ -110,7 +110,7 @@ void drv_print_clangd(void)
 /* ------------------------------------------------------------------ --version */
 static char *clang_version(void)
 {
-    const char *out = mem_printf("%s/version", drv_temp_dir());
+    const char *out = drv_answer_file("version");
     struct proc p = { .out = out, .doing = "asking for its version" };
     words_add(&p.argv, drv_clang());
     words_add(&p.argv, "--version");

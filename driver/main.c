@@ -22,15 +22,7 @@ static _Noreturn void become_host_cc(const struct options *o)
     }
     if (o->headers && !o->gcc)
         drv_deprecation_args(o, &w);
-    for (unsigned i = 0; i < o->nargs; i++) {
-        const struct arg *a = &o->args[i];
-        enum flag_group group = a->id < FLAG_COUNT ? drv_flags[a->id].group : OUTPUT;
-        if (group == OURS || group == OTHERS || a->id == FLAG_FOPENMP)
-            continue;
-        words_add(&w, a->word);
-        if (a->next)
-            words_add(&w, a->next);
-    }
+    drv_add_users_words(&w, o, true);
     execv(w.v[0], (char **)w.v);
     diag_fatal(EXIT_COMPILE, "cannot run '%s': %s", w.v[0], strerror(errno));
 }
@@ -135,17 +127,24 @@ static const char *save_dir(const struct options *o)
     return o->output ? path_dir(o->output) : ".";
 }
 
+static struct job start_job(const struct options *o, const struct arg *a, unsigned index)
+{
+    return (struct job){ .opt = o,
+                         .input = a,
+                         .path = a->value,
+                         .language = a->language,
+                         .stem = path_stem(a->value),
+                         .input_file = a->value,
+                         .index = index,
+                         .dir = mem_alloc(sizeof(char *)) };
+}
+
 static struct job make_job(const struct options *o, const struct arg *a, unsigned index)
 {
-    struct job j = { .opt = o,
-                     .input = a,
-                     .path = a->value,
-                     .language = a->language,
-                     .input_file = a->value,
-                     .index = index,
-                     .dir = mem_alloc(sizeof *j.dir) };
+    struct job j = start_job(o, a, index);
     bool from_stdin = strcmp(a->value, "-") == 0;
-    j.stem = from_stdin ? "stdin" : path_stem(a->value);
+    if (from_stdin)
+        j.stem = "stdin";
     const char *base = o->save ? save_dir(o) : from_stdin ? drv_job_dir(&j) : NULL;
     /* Without "./": the assembler would take the two spellings in the line table of X.host.c for
      * one file. */
@@ -195,6 +194,31 @@ static int compile_all(const struct options *o, const char **objects)
     return worst;
 }
 
+/* -1: not the only source, or more than a link. */
+static int link_at_once(const struct options *o)
+{
+    unsigned sources = 0, only = 0;
+    for (unsigned i = 0; i < o->nargs; i++)
+        if (o->args[i].id == FLAG_FILE && is_source(&o->args[i])) {
+            sources++;
+            only = i;
+        }
+    if (sources != 1)
+        return -1;
+    struct job j = start_job(o, &o->args[only], only);
+    return drv_link_at_once(&j);
+}
+
+static int make_all(const struct options *o)
+{
+    const char **objects = mem_alloc(o->nargs * sizeof *objects);
+    int code = link_at_once(o);
+    if (code >= 0)
+        return code;
+    code = compile_all(o, objects);
+    return code == 0 && o->goal == GOAL_LINK ? drv_link(o, objects) : code;
+}
+
 /* ------------------------------------------------------------------ main */
 /* --help and the like are all that is done. */
 static void print_asked(const struct options *o)
@@ -223,10 +247,6 @@ int main(int argc, char **argv)
 {
     struct options *o = mem_alloc(sizeof *o);
     diag_exit = drv_exit;
-    if (argc == 2 && strcmp(argv[1], "--print-native-arch") == 0)
-        return drv_print_native();
-    if (argc == 2 && strcmp(argv[1], "--print-gpus") == 0)
-        return drv_print_gpus();
     drv_parse(o, argc, argv);
     print_asked(o);
     if (!o->ninputs && o->goal != GOAL_CLANG && !o->verbose)
@@ -243,10 +263,6 @@ int main(int argc, char **argv)
     if (drv_has(o, FLAG_FDIAG) && strcmp(drv_value(o, FLAG_FDIAG), "-format=sarif") == 0)
         setenv("OMPGPU_SARIF", "1", 1);
     drv_signals();
-    const char **objects = mem_alloc(o->nargs * sizeof *objects);
     check_tools(o);
-    int code = compile_all(o, objects);
-    if (code == 0 && o->goal == GOAL_LINK)
-        code = drv_link(o, objects);
-    drv_exit(code);
+    drv_exit(make_all(o));
 }

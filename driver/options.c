@@ -12,7 +12,7 @@
 #define NULL_ARG NULL
 const struct flag drv_flags[FLAG_COUNT] = {
 #define FLAG(id, spelling, kind, to, group, argument, help)                                        \
-    [FLAG_##id] = { spelling, kind, to, group, argument, help },
+    [FLAG_##id] = { spelling, sizeof spelling - 1, kind, to, group, argument, help },
 #include "driver/flags.def"
 };
 
@@ -54,8 +54,8 @@ static void expand(struct words *out, const char *word, int depth)
 /* ------------------------------------------------------------------ one word */
 static bool fits(const struct flag *f, const char *word)
 {
-    size_t n = strlen(f->spelling);
-    if (strncmp(word, f->spelling, n) != 0)
+    size_t n = f->length;
+    if (word[1] != f->spelling[1] || strncmp(word, f->spelling, n) != 0)
         return false;
     switch (f->kind) {
     case PLAIN:
@@ -74,7 +74,7 @@ enum flag_id drv_find_flag(const char *word)
     enum flag_id best = FLAG_UNKNOWN;
     size_t length = 0;
     for (unsigned i = 0; i < FLAG_COUNT; i++) {
-        size_t n = strlen(drv_flags[i].spelling);
+        size_t n = drv_flags[i].length;
         if (n > length && fits(&drv_flags[i], word)) {
             best = (enum flag_id)i;
             length = n;
@@ -450,6 +450,24 @@ static bool is_fast_level(const struct options *o, const struct arg *a, unsigned
            strcmp(o->level, "fast") == 0;
 }
 
+static void add_words(struct words *w, const struct arg *a)
+{
+    words_add(w, a->word);
+    if (a->next)
+        words_add(w, a->next);
+}
+
+void drv_add_users_words(struct words *w, const struct options *o, bool output)
+{
+    for (unsigned i = 0; i < o->nargs; i++) {
+        const struct arg *a = &o->args[i];
+        enum flag_group group = a->id < FLAG_COUNT ? drv_flags[a->id].group : OUTPUT;
+        bool ours = group == OURS || group == OTHERS || a->id == FLAG_FOPENMP;
+        if (!ours && (output || a->id != FLAG_O))
+            add_words(w, a);
+    }
+}
+
 void drv_add_args(struct words *w, const struct options *o, unsigned to)
 {
     const unsigned clangs = FOR_PRE | FOR_CHECK | FOR_SPLIT | FOR_NVPTX | FOR_EMU;
@@ -460,8 +478,6 @@ void drv_add_args(struct words *w, const struct options *o, unsigned to)
             words_add(w, "-ffast-math");
         if (!(a->to & to) || a->id == FLAG_FILE || (to_gcc && only_clang(a->id)))
             continue;
-        words_add(w, a->word);
-        if (a->next)
-            words_add(w, a->next);
+        add_words(w, a);
     }
 }

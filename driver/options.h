@@ -50,6 +50,7 @@ enum flag_id {
 };
 struct flag {
     const char *spelling;
+    size_t length; /* of the spelling */
     enum flag_kind kind;
     unsigned to;
     enum flag_group group;
@@ -104,6 +105,8 @@ bool drv_has(const struct options *, enum flag_id);
 const char *drv_value(const struct options *, enum flag_id); /* of the last one; NULL: none */
 /* The row that fits the word best; FLAG_UNKNOWN. */
 enum flag_id drv_find_flag(const char *word);
+/* All words but those that are ours or of OpenMP, in the order given; -o where it is wanted. */
+void drv_add_users_words(struct words *, const struct options *, bool output);
 /* All words of the arguments that go to `to` (any bit), as given. */
 void drv_add_args(struct words *, const struct options *, unsigned to);
 

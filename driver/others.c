@@ -114,12 +114,11 @@ void drv_take_other(const struct arg *a, struct words *stands_for)
 
 /* ------------------------------------------------------------------ nearly ours */
 /* Of the names; "=" ends that of a flag with an argument. */
-static unsigned distance_of(const char *word, const char *flag)
+static unsigned distance_of(const char *word, const struct flag *f, unsigned limit)
 {
-    size_t length = strlen(flag);
-    bool has_argument = text_ends(flag, "=");
-    return text_distance(word, has_argument ? strcspn(word, "=") : strlen(word), flag,
-                         length - has_argument);
+    bool has_argument = f->spelling[f->length - 1] == '=';
+    return text_distance(word, has_argument ? strcspn(word, "=") : strlen(word), f->spelling,
+                         f->length - has_argument, limit);
 }
 
 /* The flag of ours that the word is nearly, or NULL. */
@@ -129,10 +128,10 @@ static const char *meant(const char *word)
     const char *best = NULL;
     unsigned nearest = FAR;
     for (unsigned i = 0; i < FLAG_COUNT; i++) {
-        const char *s = drv_flags[i].spelling;
-        unsigned d = distance_of(word, s);
-        if (drv_flags[i].group == OURS && d < nearest) {
-            best = s;
+        const struct flag *f = &drv_flags[i];
+        unsigned d = f->group == OURS ? distance_of(word, f, nearest) : nearest;
+        if (d < nearest) {
+            best = f->spelling;
             nearest = d;
         }
     }
@@ -141,8 +140,7 @@ static const char *meant(const char *word)
 
 static bool clang_knows(const char *word)
 {
-    struct proc p = { .err = mem_printf("%s/known.err", drv_temp_dir()),
-                      .doing = "asking for a flag" };
+    struct proc p = { .err = drv_answer_file("known.err"), .doing = "asking for a flag" };
     WORDS_ADD(&p.argv, drv_clang(), "-Werror=unknown-warning-option", "-fsyntax-only", "-x", "c",
               "/dev/null", word);
     return drv_proc_run(&p) == 0;

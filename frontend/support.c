@@ -146,7 +146,7 @@ static const char *word_meant(const char *word)
     for (unsigned i = 0; i < OMPC_COUNT + OMPDIR_COUNT; i++) {
         s = i < OMPC_COUNT ? fe_clause_rows[i].spelling
                            : fe_directive_rows[i - OMPC_COUNT].spelling;
-        unsigned d = s ? text_distance(word, n, s, strlen(s)) : nearest;
+        unsigned d = s ? text_distance(word, n, s, strlen(s), nearest) : nearest;
         if (d && d < nearest) {
             best = s;
             nearest = d;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 void (*diag_exit)(int code);
@@ -17,6 +18,18 @@ bool diag_in_colour(void)
     if (getenv("NO_COLOR"))
         return false;
     return getenv("CLICOLOR_FORCE") || (isatty(2) && term && strcmp(term, "dumb") != 0);
+}
+
+unsigned diag_columns(void)
+{
+    struct winsize size;
+    const char *said = getenv("COLUMNS");
+    unsigned long columns = said ? strtoul(said, NULL, 10) : 0;
+    if (!isatty(2))
+        return 0;
+    if (columns && columns < 10000)
+        return (unsigned)columns;
+    return ioctl(2, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 /* ------------------------------------------------------------------ one message */

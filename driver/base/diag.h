@@ -40,6 +40,7 @@ void diag_bug(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2
 unsigned diag_errors(void); /* how many errors were reported */
 unsigned diag_warnings(void);
 bool diag_in_colour(void);
+unsigned diag_columns(void); /* of the terminal that messages go to; 0: none */
 /* Called by diag_fatal and diag_bug instead of exit(), where something must be cleaned up; does not
  * return. */
 extern void (*diag_exit)(int code);

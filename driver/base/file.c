@@ -20,7 +20,7 @@ static bool read_fd(int fd, struct file_buffer *b)
 {
     struct stat st;
     bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-    size_t room = regular ? (size_t)st.st_size + 1 : 65536;
+    size_t size = regular ? (size_t)st.st_size : 0, room = regular ? size + 1 : 65536;
     b->size = 0;
     if (b->room < room)
         grow_buffer(b, room > 2 * b->room ? room : 2 * b->room);
@@ -33,6 +33,8 @@ static bool read_fd(int fd, struct file_buffer *b)
         if (r == 0)
             break;
         b->size += (size_t)r;
+        if (b->size == size) /* unlike those of /proc, which say that they have none */
+            break;
         if (b->size == b->room)
             grow_buffer(b, 2 * b->room);
     }

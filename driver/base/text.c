@@ -109,23 +109,40 @@ char *text_line(char **p)
 
 enum { LONGEST = 40 };
 
-static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-unsigned text_distance(const char *a, size_t n, const char *b, size_t m)
+/* Of the first i characters of a and k of b, after those of shorter beginnings. */
+static unsigned distance_so_far(unsigned (*d)[LONGEST + 2], const char *a, size_t i, const char *b,
+                                size_t k)
 {
-    unsigned d[LONGEST + 1][LONGEST + 1];
-    if (n > LONGEST || m > LONGEST)
-        return LONGEST;
-    for (unsigned i = 0; i <= n; i++)
-        for (unsigned k = 0; k <= m; k++) {
-            if (!i || !k) {
-                d[i][k] = i + k;
-                continue;
-            }
-            d[i][k] = least(least(d[i - 1][k], d[i][k - 1]) + 1,
-                            d[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
-                d[i][k] = least(d[i][k], d[i - 2][k - 2] + 1);
+    if (!i || !k)
+        return (unsigned)(i + k);
+    size_t n = least(least(d[i - 1][k], d[i][k - 1]) + 1, d[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
+    if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+        n = least(n, d[i - 2][k - 2] + 1);
+    return (unsigned)n;
+}
+
+/* Most pairs of words are far from each other, which their beginnings show: only where i and k
+ * differ by less than the limit are there less differences. */
+unsigned text_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit)
+{
+    unsigned d[LONGEST + 1][LONGEST + 2], before = 0;
+    if (n > LONGEST || m > LONGEST || (n > m ? n - m : m - n) >= limit)
+        return limit;
+    for (size_t i = 0; i <= n; i++) {
+        size_t low = i < limit ? 0 : i - limit + 1, high = least(m, i + limit - 1);
+        unsigned nearest = limit;
+        if (low)
+            d[i][low - 1] = limit;
+        for (size_t k = low; k <= high; k++) {
+            d[i][k] = distance_so_far(d, a, i, b, k);
+            nearest = (unsigned)least(nearest, d[i][k]);
         }
-    return d[n][m];
+        d[i][high + 1] = limit;
+        if (nearest == limit && before == limit)
+            return limit;
+        before = nearest;
+    }
+    return (unsigned)least(d[n][m], limit);
 }

@@ -30,8 +30,9 @@ void words_add_parts(struct words *, const char *text, const char *separators);
 const char *text_replace(const char *s, char from, char to);
 bool text_starts(const char *s, const char *prefix);
 bool text_ends(const char *s, const char *suffix);
-/* How many characters differ, are missing, too many, or have changed places. */
-unsigned text_distance(const char *a, size_t n, const char *b, size_t m);
+/* How many characters differ, are missing, too many, or have changed places; `limit`: that many or
+ * more, or more than 40 characters. */
+unsigned text_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit);
 /* The line at *p without its end, which becomes NUL; *p moves to the next.  NULL: none left. */
 char *text_line(char **p);
 #endif

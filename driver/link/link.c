@@ -190,6 +190,18 @@ static enum needs needs_of_link(int code, const char *errors, const char *progra
                                                                                     : had;
 }
 
+bool drv_inputs_need_openmp(const struct options *o, unsigned source)
+{
+    const char **objects = mem_alloc(o->nargs * sizeof *objects);
+#ifdef DRV_SANITIZE
+    return true;
+#endif
+    for (unsigned i = 0; i < o->nargs; i++)
+        if (i != source && find_in_input(o, objects, i).needs)
+            return true;
+    return false;
+}
+
 /* ------------------------------------------------------------------ static programs */
 /* An object that calls our library. */
 static const char *find_caller(const struct options *o, const char *const *objects)
@@ -248,6 +260,11 @@ static bool needs_libatomic(const char *errors)
         if (strstr(errors, said[i]))
             return true;
     return false;
+}
+
+bool drv_link_asks_for_more(int code, const char *errors, const char *program)
+{
+    return needs_of_link(code, errors, program, NOTHING) || (code && needs_libatomic(errors));
 }
 
 static bool links_openmp(const struct options *o, enum needs needs)
@@ -311,13 +328,13 @@ static int run_command(const struct link *l, const char *more, struct proc *p)
 static int run_link(struct link *l, struct proc *p)
 {
     int code = run_command(l, NULL, p);
-    enum needs needs =
-        l->o->dry ? l->needs : needs_of_link(code, file_read(p->err, NULL), l->to, l->needs);
+    const char *errors = code ? file_read(p->err, NULL) : NULL;
+    enum needs needs = l->o->dry ? l->needs : needs_of_link(code, errors, l->to, l->needs);
     if (needs > l->needs) {
         l->needs = needs;
         return run_link(l, p);
     }
-    if (code != 0 && needs_libatomic(file_read(p->err, NULL)))
+    if (code != 0 && needs_libatomic(errors))
         code = run_command(l, "-latomic", p);
     return code;
 }
@@ -327,7 +344,7 @@ static int host_link(struct link *l)
     const struct options *o = l->o;
     const char *output = o->output ? o->output : "a.out";
     struct proc p = { .doing = mem_printf("linking '%s'", output),
-                      .err = mem_printf("%s/link.err", drv_temp_dir()) };
+                      .err = drv_answer_file("link.err") };
     int code = run_link(l, &p);
     if (o->dry)
         return 0;
@@ -349,6 +366,12 @@ static bool is_empty(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+}
+
+void drv_finish_link(const char *output, const char *linked)
+{
+    if (!is_empty(linked))
+        drv_output_commit(output, linked);
 }
 
 int drv_link(const struct options *o, const char *const *objects)

@@ -1,96 +1,20 @@
 /* archs.c - which devices to compile for: --gpu-arch=, and the GPU of this machine. */
 #include "driver/pipeline/pipeline.h"
-#include <dlfcn.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------ the machine's own GPU
- * Asked in a process of its own, beside other stages: the driver library takes a while to start,
- * and may crash. */
-enum { CC_MAJOR = 75, CC_MINOR = 76 }; /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
-
+/* ------------------------------------------------------------------ the machine's own GPU */
 /* A cheap look: is there a driver at all? */
 static bool has_gpu(void)
 {
-    void *cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (cuda)
-        dlclose(cuda);
-    return cuda != NULL;
-}
-
-struct cuda {
-    int (*init)(unsigned), (*version)(int *), (*count)(int *), (*get)(int *, int);
-    int (*attribute)(int *, int, int), (*name)(char *, int, int);
-    int (*error)(int, const char **);
-};
-
-static bool load_cuda(struct cuda *c)
-{
-    const struct {
-        void *function;
-        const char *name;
-    } calls[] = {
-        { &c->init, "cuInit" },          { &c->count, "cuDeviceGetCount" },
-        { &c->get, "cuDeviceGet" },      { &c->attribute, "cuDeviceGetAttribute" },
-        { &c->name, "cuDeviceGetName" }, { &c->error, "cuGetErrorString" },
-    };
-    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; cuda && i < sizeof calls / sizeof *calls; i++) {
-        *(void **)calls[i].function = dlsym(cuda, calls[i].name);
-        if (!*(void **)calls[i].function)
-            return false;
+    static enum { UNKNOWN, NO, YES } answer;
+    struct proc p = { .err = "/dev/null", .doing = "looking for a GPU" };
+    if (answer == UNKNOWN) {
+        WORDS_ADD(&p.argv, drv_tool("omp-machine"), "--library", "libcuda.so.1");
+        answer = drv_proc_run(&p) == 0 ? YES : NO;
     }
-    if (cuda)
-        *(void **)&c->version = dlsym(cuda, "cuDriverGetVersion"); /* nice to know */
-    return cuda != NULL;
-}
-
-static bool ask_gpu(const struct cuda *c, int i, int *device, int *sm)
-{
-    int major, minor;
-    if (c->get(device, i) || c->attribute(&major, CC_MAJOR, *device) ||
-        c->attribute(&minor, CC_MINOR, *device))
-        return false;
-    *sm = 10 * major + minor;
-    return true;
-}
-
-int drv_print_native(void)
-{
-    struct cuda c;
-    int n = 0, printed = 0, device, sm;
-    if (!load_cuda(&c) || c.init(0) || c.count(&n))
-        return 1;
-    for (int i = 0; i < n; i++)
-        if (ask_gpu(&c, i, &device, &sm)) {
-            printf("sm_%d\n", sm);
-            printed++;
-        }
-    return printed ? 0 : 1;
-}
-
-int drv_print_gpus(void)
-{
-    struct cuda c;
-    int version = 0, n = 0, device, sm;
-    if (!load_cuda(&c))
-        return 1;
-    int failed = c.init(0);
-    if (!failed)
-        failed = c.count(&n);
-    const char *why = NULL;
-    if (failed)
-        printf("failed %s\n", c.error(failed, &why) == 0 && why ? why : "cuInit");
-    else if (c.version && c.version(&version) == 0)
-        printf("driver CUDA %d.%d\n", version / 1000, version % 1000 / 10);
-    for (int i = 0; !failed && i < n; i++) {
-        char name[128] = "";
-        if (ask_gpu(&c, i, &device, &sm) && c.name(name, sizeof name, device) == 0)
-            printf("gpu sm_%d, %s\n", sm, name);
-    }
-    return 0;
+    return answer == YES;
 }
 
 /* ------------------------------------------------------------------ --gpu-arch= */
@@ -123,7 +47,7 @@ const char *drv_arch_names(const struct archs *a)
 /* The names that omp-device prints. */
 static struct words known_archs(void)
 {
-    const char *out = mem_printf("%s/archs", drv_temp_dir());
+    const char *out = drv_answer_file("archs");
     struct proc p = { .out = out, .doing = "listing the GPUs it knows" };
     WORDS_ADD(&p.argv, drv_tool("omp-device"), "--print-archs");
     if (drv_proc_run(&p) != 0)

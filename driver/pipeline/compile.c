@@ -37,6 +37,15 @@ void drv_common_args(const struct options *o, struct words *w)
         words_add(w, "-fopenmp");
     if (o->openmp && !o->openmp_version)
         words_add(w, mem_printf("-fopenmp-version=%s", drv_openmp_version()));
+    drv_message_args(o, w);
+}
+
+/* clang writes to a file, but as for the terminal where its messages will be shown. */
+void drv_message_args(const struct options *o, struct words *w)
+{
+    const unsigned columns = diag_columns();
+    if (columns && !drv_has(o, FLAG_FMESSAGE))
+        words_add(w, mem_printf("-fmessage-length=%u", columns));
     if (diag_in_colour() && !o->color)
         words_add(w, "-fcolor-diagnostics");
     words_add(w, "-fno-crash-diagnostics");
@@ -154,7 +163,7 @@ static bool has_headers(const struct job *j)
 }
 
 /* Those that the user wants, or a list for our own look at the headers; its file in *depfile. */
-static void plain_deps(const struct job *j, struct words *w, const char **depfile)
+void drv_plain_deps(const struct job *j, struct words *w, const char **depfile)
 {
     struct words dep = { 0 };
     *depfile = NULL;
@@ -187,7 +196,7 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
         words_add(w, o->dry ? "-###" : "-v");
     if (j->no_targets) /* all that there is to say has been said */
         WORDS_ADD(w, "-w", "-Wno-error");
-    plain_deps(j, w, depfile);
+    drv_plain_deps(j, w, depfile);
     if (o->save && !drv_has(o, FLAG_SAVE_TEMPS_EQ))
         words_add(w, "-save-temps");
     words_add(w, o->goal == GOAL_LINK ? "-c" : goals[o->goal]);
@@ -208,7 +217,7 @@ static bool scan_macros(const struct options *o)
 }
 
 /* The version can matter.  No depfile: a header is missing, as it would be with any version. */
-static bool has_openmp(const struct job *j, const char *depfile)
+bool drv_has_openmp(const struct job *j, const char *depfile)
 {
     return j->mentions_omp || scan_macros(j->opt) ||
            (depfile && drv_scan_depfile(depfile, j->path, drv_mentions_omp));
@@ -217,12 +226,11 @@ static bool has_openmp(const struct job *j, const char *depfile)
 /* With the older version of OpenMP, where clang rejects the file with the newer. */
 static void try_older(const struct job *j, struct proc *p, const char **depfile)
 {
-    struct proc again = { .in = p->in,
-                          .err = drv_scratch_file(j, "plain51.err"),
-                          .doing = p->doing };
-    if (p->code != 1 || j->opt->gcc || !has_headers(j) || !has_openmp(j, *depfile) ||
+    struct proc again = { .in = p->in, .doing = p->doing };
+    if (p->code != 1 || j->opt->gcc || !has_headers(j) || !drv_has_openmp(j, *depfile) ||
         !drv_older_openmp(j->opt))
         return;
+    again.err = drv_scratch_file(j, "plain51.err");
     plain_args(j, &again.argv, depfile);
     if (drv_proc_run(&again) == 0)
         *p = again;
@@ -247,7 +255,7 @@ static void keep_out_of_temp(const struct job *j)
 }
 
 /* Its diagnostics come from the other way then. */
-static bool header_has_targets(const struct job *j, const char *depfile)
+bool drv_header_has_targets(const struct job *j, const char *depfile)
 {
     return depfile && !j->no_targets && drv_scan_depfile(depfile, j->path, drv_scan_text);
 }
@@ -275,10 +283,11 @@ static int run_plain(struct job *j)
     try_older(j, &p, &depfile);
     if (j->opt->time)
         fprintf(stderr, "%-24s %8.1f ms  %s\n", "compile (no targets)", 1e3 * p.seconds, j->path);
-    if (header_has_targets(j, depfile))
+    if (drv_header_has_targets(j, depfile))
         return -1;
     p.silent = !drv_show(p.err, j->opt->verbose);
-    return drv_proc_report(&p, file_read(p.err, NULL)) || p.code != 0 ? EXIT_COMPILE : 0;
+    const char *errors = p.code ? file_read(p.err, NULL) : NULL;
+    return drv_proc_report(&p, errors) || p.code != 0 ? EXIT_COMPILE : 0;
 }
 
 /* ------------------------------------------------------------------ the choice */
@@ -290,6 +299,11 @@ static bool may_have_targets(struct job *j)
         diag_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->path, strerror(errno));
     j->mentions_omp = drv_mentions_omp(text, size);
     return drv_scan_text(text, size) || scan_macros(j->opt);
+}
+
+bool drv_is_free_of_openmp(struct job *j)
+{
+    return is_c(j) && strcmp(j->path, "-") != 0 && !may_have_targets(j) && !j->mentions_omp;
 }
 
 int drv_compile(struct job *j)

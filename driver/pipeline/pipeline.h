@@ -10,11 +10,6 @@
 #include <stddef.h>
 
 /* ------------------------------------------------------------------ devices (archs.c) */
-/* the internal option --print-native-arch: "sm_90\n", exit 0; or exit 1 */
-int drv_print_native(void);
-/* What the driver library says, for --doctor; a line each: "failed WHY", "driver VERSION",
- * "gpu NAME".  -> exit code, 1: there is no driver */
-int drv_print_gpus(void);
 enum { MAX_ARCHS = 24 };
 struct archs {
     unsigned n;
@@ -87,6 +82,8 @@ void drv_deprecation_args(const struct options *, struct words *); /* of a C fil
 /* the same for the host compiler, which may be gcc */
 void drv_host_openmp(const struct options *, struct words *);
 void drv_host_headers(const struct options *, struct words *); /* where its omp.h is */
+/* … of the messages, for clang */
+void drv_message_args(const struct options *, struct words *);
 const char *drv_job_dir(const struct job *);  /* in the temporary directory; made when asked for */
 const char *drv_job_base(const struct job *); /* DIR/STEM of intermediate files */
 const char *drv_job_file(const struct job *, const char *extension);
@@ -95,6 +92,13 @@ const char *drv_scratch_file(const struct job *, const char *name);
 void drv_preprocess(const struct job *, struct proc *); /* the command */
 void drv_input(const struct job *, struct proc *);      /* its last words: the file */
 bool drv_is_preprocessed(const struct job *);           /* by the user */
+/* Parts of the plain way, for a link at once (link/at_once.c). */
+bool drv_is_free_of_openmp(struct job *); /* a C file in whose own text there is none */
+/* The flags for a list of its headers; its file in *depfile, NULL: none. */
+void drv_plain_deps(const struct job *, struct words *, const char **depfile);
+bool drv_header_has_targets(const struct job *, const char *depfile);
+bool drv_has_openmp(const struct job *,
+                    const char *depfile); /* the file or a header of the user's */
 
 /* ------------------------------------------------------------------ cache.c */
 const char *drv_cache_dir(void); /* NULL: none */

@@ -11,6 +11,7 @@
  * `omp` at all; so do `omp::` and `directive(`, for [[omp::directive(…)]]. */
 #include "driver/pipeline/pipeline.h"
 #include <ctype.h>
+#include <emmintrin.h>
 #include <string.h>
 
 static const char host_directives[] =
@@ -34,14 +35,31 @@ static const char *find_in_line(const char *p, const char *end, const char *byte
     return memmem(p, (size_t)(end - p), bytes, strlen(bytes));
 }
 
-/* The next place of these bytes.  There is a nul at `end`: strstr is the C library's fastest
- * search, many times as fast as memmem. */
+enum { WIDTH = sizeof(__m128i) };
+
+/* At which of sixteen places are both this first byte and, `last` bytes further, this last one? */
+static inline unsigned match(const char *p, size_t last, __m128i first_byte, __m128i last_byte)
+{
+    __m128i firsts = _mm_cmpeq_epi8(first_byte, _mm_loadu_si128((const __m128i *)p));
+    __m128i lasts = _mm_cmpeq_epi8(last_byte, _mm_loadu_si128((const __m128i *)(p + last)));
+    return (unsigned)_mm_movemask_epi8(_mm_and_si128(firsts, lasts));
+}
+
+/* The next place of these bytes, by their first and last: all headers of the user pass here. */
 static const char *find_in_text(const char *p, const char *end, const char *bytes)
 {
-    const char *found = NULL;
-    while (p < end && !(found = strstr(p, bytes)))
-        p += strlen(p) + 1;
-    return found;
+    const size_t last = strlen(bytes) - 1;
+    const __m128i first_byte = _mm_set1_epi8(bytes[0]), last_byte = _mm_set1_epi8(bytes[last]);
+    for (; (size_t)(end - p) >= 2 * WIDTH + last; p += 2 * WIDTH) {
+        unsigned both = match(p, last, first_byte, last_byte) |
+                        match(p + WIDTH, last, first_byte, last_byte) << WIDTH;
+        for (; both; both &= both - 1) {
+            const char *at = p + __builtin_ctz(both);
+            if (memcmp(at, bytes, last) == 0)
+                return at;
+        }
+    }
+    return find_in_line(p, end, bytes);
 }
 
 /* The next place of `word` as a whole word in [p, end). */

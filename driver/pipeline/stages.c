@@ -116,7 +116,7 @@ const char *drv_stage_err(const struct job *j, enum stage_id id, unsigned i)
 static void native(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    WORDS_ADD(&p->argv, "/proc/self/exe", "--print-native-arch");
+    WORDS_ADD(&p->argv, drv_tool("omp-machine"), "--native");
     p->out = drv_job_file(j, "native");
 }
 

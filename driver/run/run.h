@@ -53,6 +53,8 @@ const char *drv_temp_dir(void);      /* created on first use */
 void drv_make_dir(const char *path); /* unless it is there */
 /* For what one program writes and only we read; NULL: the system has no files in memory. */
 const char *drv_memory_file(const char *name);
+/* … or in the temporary directory then. */
+const char *drv_answer_file(const char *name);
 /* After a failure that the process has said nothing of, or whose message may mislead: says so where
  * files of some size cannot be written there. */
 bool drv_temp_report(const struct proc *);

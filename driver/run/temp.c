@@ -43,6 +43,12 @@ const char *drv_memory_file(const char *name)
     return fd >= 0 && file_exists(path) ? path : NULL;
 }
 
+const char *drv_answer_file(const char *name)
+{
+    const char *file = drv_memory_file(name);
+    return file ? file : mem_printf("%s/%s", drv_temp_dir(), name);
+}
+
 bool drv_temp_report(const struct proc *p)
 {
     enum { ENOUGH = 1 << 20 };

@@ -81,7 +81,7 @@ void drv_check_clang(void)
     const char *wish = getenv("OMPGPU_CLANG");
     if (!wish || !*wish)
         return;
-    const char *out = mem_printf("%s/clang-version", drv_temp_dir());
+    const char *out = drv_answer_file("clang-version");
     struct proc p = { .out = out, .err = "/dev/null", .doing = "asking for its version" };
     WORDS_ADD(&p.argv, drv_clang(), "-dumpversion");
     char *text = drv_proc_run(&p) == 0 ? file_read(out, NULL) : NULL;
@@ -104,7 +104,7 @@ const char *drv_host_cc(const struct options *o)
 
 const char *drv_host_file(const struct options *o, const char *name)
 {
-    const char *out = mem_printf("%s/host-file", drv_temp_dir());
+    const char *out = drv_answer_file("host-file");
     struct proc p = { .out = out, .doing = "asking for a file's name" };
     WORDS_ADD(&p.argv, drv_host_cc(o), mem_printf("-print-file-name=%s", name));
     char *text = drv_proc_run(&p) == 0 ? file_read(out, NULL) : NULL;
@@ -195,7 +195,7 @@ const char *drv_cuda_version(const struct options *o)
     const char *ptxas = drv_ptxas(o);
     if (!ptxas)
         return NULL;
-    const char *out = mem_printf("%s/ptxas-version", drv_temp_dir());
+    const char *out = drv_answer_file("ptxas-version");
     struct proc p = { .out = out, .err = "/dev/null", .doing = "asking for its version" };
     words_add(&p.argv, ptxas);
     words_add(&p.argv, "--version");

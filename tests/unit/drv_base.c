@@ -82,8 +82,50 @@ static void texts(void)
     check(w.n == 100 && !w.v[100], "words end with NULL");
 }
 
+/* All of the table, whatever the limit is. */
+static unsigned whole_distance(const char *a, size_t n, const char *b, size_t m)
+{
+    unsigned d[20][20];
+    for (size_t i = 0; i <= n; i++)
+        for (size_t k = 0; k <= m; k++) {
+            if (!i || !k) {
+                d[i][k] = (unsigned)(i + k);
+                continue;
+            }
+            unsigned change = d[i - 1][k - 1] + (a[i - 1] != b[k - 1]), lack = d[i - 1][k] + 1, more = d[i][k - 1] + 1;
+            d[i][k] = change < lack ? change : lack;
+            d[i][k] = d[i][k] < more ? d[i][k] : more;
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] && d[i - 2][k - 2] + 1 < d[i][k])
+                d[i][k] = d[i - 2][k - 2] + 1;
+        }
+    return d[n][m];
+}
+
+static unsigned distance(const char *a, const char *b, unsigned limit) { return text_distance(a, strlen(a), b, strlen(b), limit); }
+
+static void distances(void)
+{
+    check(distance("-mode", "-mode", 3) == 0 && distance("-mode", "-mdoe", 3) == 1 && distance("-mode", "-moed", 3) == 1 &&
+              distance("-mode", "-modes", 3) == 1 && distance("-mode", "-mo", 3) == 2 && distance("", "ab", 3) == 2, "distances of words");
+    check(distance("-mode", "-m", 3) == 3 && distance("-mode", "-Wall", 3) == 3 && distance("a", "b", 1) == 1 && distance("a", "a", 0) == 0,
+          "... end at the limit");
+    int wrong = 0;
+    for (unsigned i = 0; i < 20000; i++) {
+        char a[12] = "", b[12] = "";
+        size_t n = (size_t)rand() % 11, m = (size_t)rand() % 11;
+        for (size_t k = 0; k < 11; k++) {
+            a[k] = (char)('a' + rand() % 3);
+            b[k] = rand() % 4 ? a[k] : (char)('a' + rand() % 3);
+        }
+        unsigned limit = (unsigned)rand() % 6, whole = whole_distance(a, n, b, m);
+        wrong += text_distance(a, n, b, m, limit) != (whole < limit ? whole : limit);
+    }
+    check(!wrong, "... and are those of the whole table");
+}
+
 int main(void)
 {
+    distances();
     records();
     outputs();
     processes();
