@@ -53,6 +53,11 @@ void ir_find_contexts(const struct ir_unit *, const struct ir_graph *, bool *seq
 bool ir_is_outlined(const struct ir_node *);
 
 /* ------------------------------------------------------------------ loops (loops.c) */
+struct ir_flow { /* successors of block number b: succ[first[b]] … succ[first[b + 1] - 1] */
+    LLVMBasicBlockRef *at;
+    unsigned n, *succ, *first;
+};
+struct ir_flow ir_read_flow(LLVMValueRef f);
 struct ir_loop { /* blocks by their number in the function; preheader -1: none */
     unsigned header, size;
     int preheader;
