@@ -7,6 +7,7 @@
  *   loops.c    natural loops, and blocks that can be reached
  *   escape.c   whether somebody may keep a pointer
  *   affine.c   which address an index stands for
+ *   ranges.c   where the value of an integer lies
  *   assume.c   what the user states about functions and calls */
 #ifndef OMPGPU_IR_ANALYSIS_H
 #define OMPGPU_IR_ANALYSIS_H
@@ -90,6 +91,12 @@ struct ir_affine { /* base + offset + stride * index, in bytes */
  * neither a parameter nor a variable. */
 bool ir_affine_address(LLVMTargetDataRef, LLVMValueRef address, LLVMValueRef index,
                        struct ir_affine *);
+
+/* ------------------------------------------------------------------ ranges (ranges.c) */
+struct ir_range { /* of a signed number; of what is no integer of 64 bits or fewer, all */
+    long long least, most;
+};
+struct ir_range ir_range_of(LLVMValueRef);
 
 /* ------------------------------------------------------------------ assumptions (assume.c) */
 enum { IR_SPMD_AMENABLE = 1, IR_NO_PARALLELISM = 2, IR_NO_ROUTINES = 4 };

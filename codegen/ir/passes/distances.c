@@ -10,10 +10,11 @@
  * so has the difference of two such values.  What is multiplied in 32 bits for it does not wrap if
  * the counters are not negative: k * n and (k + t) * n then have the same sign, so that t * n, the
  * difference of two numbers below 2^31, is one itself. */
+#include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/emit_helpers.h"
 #include "codegen/ir/passes/passes.h"
 
-enum { MANY_FACTORS = 2, DEEP = 8, LONGEST_CHAIN = 64 };
+enum { MANY_FACTORS = 2, LONGEST_CHAIN = 64 };
 
 struct distance { /* scale * factor[0] * … */
     long long scale;
@@ -69,62 +70,7 @@ static bool subtract_multiples(LLVMValueRef a, LLVMValueRef b, struct distance *
     return true;
 }
 
-/* ------------------------------------------------------------------ numbers below 2^31 */
-static bool is_nonnegative(LLVMValueRef v, unsigned depth);
-
-/* The value comes to the phi only where it is less than such a number. */
-static bool is_limited(LLVMBasicBlockRef from, LLVMBasicBlockRef to, LLVMValueRef v, unsigned depth)
-{
-    LLVMValueRef jump = LLVMGetBasicBlockTerminator(from),
-                 test = LLVMIsABranchInst(jump) && LLVMIsConditional(jump) ? LLVMGetCondition(jump)
-                                                                           : NULL;
-    return test && LLVMIsAICmpInst(test) && LLVMGetICmpPredicate(test) == LLVMIntULT &&
-           operand(test, 0) == v && LLVMGetSuccessor(jump, 0) == to &&
-           LLVMGetSuccessor(jump, 1) != to && is_nonnegative(operand(test, 1), depth);
-}
-
-static bool phi_is_nonnegative(LLVMValueRef phi, unsigned depth)
-{
-    for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
-        LLVMValueRef v = LLVMGetIncomingValue(phi, i);
-        if (!is_limited(LLVMGetIncomingBlock(phi, i), LLVMGetInstructionParent(phi), v, depth) &&
-            !is_nonnegative(v, depth))
-            return false;
-    }
-    return true;
-}
-
-static bool call_is_nonnegative(LLVMValueRef call, unsigned depth)
-{
-    static const char *const numbers[] = { "llvm.nvvm.read.ptx.sreg.tid.x",
-                                           "llvm.nvvm.read.ptx.sreg.ntid.x",
-                                           "llvm.nvvm.read.ptx.sreg.ctaid.x",
-                                           "llvm.nvvm.read.ptx.sreg.nctaid.x" };
-    const char *name = ir_intrinsic(LLVMGetCalledValue(call));
-    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (ir_is_call_of(call, numbers[i]))
-            return true;
-    if (text_starts(name, "llvm.smax"))
-        return is_nonnegative(operand(call, 0), depth) || is_nonnegative(operand(call, 1), depth);
-    return (text_starts(name, "llvm.usub.sat") || text_starts(name, "llvm.expect")) &&
-           is_nonnegative(operand(call, 0), depth);
-}
-
-static bool is_nonnegative(LLVMValueRef v, unsigned depth)
-{
-    long long n;
-    LLVMOpcode op = exact_opcode(v);
-    if (!depth--)
-        return false;
-    if (LLVMIsAConstantInt(v))
-        return small_constant(v, &n) && n >= 0;
-    if (LLVMIsAPHINode(v))
-        return phi_is_nonnegative(v, depth);
-    if (LLVMIsACallInst(v))
-        return call_is_nonnegative(v, depth);
-    return (op == LLVMAdd || op == LLVMMul || op == LLVMShl) &&
-           is_nonnegative(operand(v, 0), depth) && is_nonnegative(operand(v, 1), depth);
-}
+static bool is_nonnegative(LLVMValueRef v) { return ir_range_of(v).least >= 0; }
 
 /* ------------------------------------------------------------------ b - a */
 static bool scale(struct distance *d, long long by)
@@ -161,7 +107,7 @@ static bool subtract_products(LLVMValueRef a, LLVMValueRef b, struct distance *d
                 continue;
             if (small_constant(f, &by))
                 return scale(d, by);
-            d->narrow &= is_nonnegative(x, DEEP) && is_nonnegative(y, DEEP);
+            d->narrow &= is_nonnegative(x) && is_nonnegative(y);
             d->factor[d->n++] = f;
             return true;
         }
