@@ -163,6 +163,10 @@ static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     if (ir_replace_arrays(u))
         ir_run_passes(u->module, "globaldce", machine);
+    if (u->opt->level != '0' && ir_settle_trips(u))
+        ir_run_passes(u->module,
+                      "function(instcombine<no-verify-fixpoint>,simplifycfg,early-cse,adce)",
+                      machine);
     if (pipeline_level(u->opt) == '3' && ir_widen(u))
         ir_run_passes(u->module, "function(instcombine<no-verify-fixpoint>,early-cse)", machine);
     if (u->opt->level != '0') {

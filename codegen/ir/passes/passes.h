@@ -26,6 +26,7 @@
  *   prints.c      again, since more formats are known
  *   state.c       the runtime's state that only one thread, or nobody, uses
  *   atomics.c     locals need no atomics
+ *   trips.c       GPUs: loops that threads share, by what their bounds can be
  *   wide.c        kernels that stream get a form with several iterations a thread (wide_build.c)
  *   distances.c   addresses with a known distance are computed from each other
  *   strides.c     loops that threads share are kept from loop strength reduction
@@ -62,6 +63,7 @@ bool ir_settle_prints(struct ir_unit *);
 bool ir_localise_state(struct ir_unit *);
 bool ir_prune_state(struct ir_unit *);
 void ir_plain_locals(struct ir_unit *); /* atomics.c */
+bool ir_settle_trips(struct ir_unit *);
 bool ir_widen(struct ir_unit *);
 void ir_share_distances(struct ir_unit *, LLVMTargetMachineRef);
 void ir_hide_strides(struct ir_unit *);
