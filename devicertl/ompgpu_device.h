@@ -409,8 +409,10 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
                                                                    unsigned sizes) {               \
         const unsigned team = sizes / __OMPGPU_BATCH_TEAM, size = sizes % __OMPGPU_BATCH_TEAM;     \
         const T span = ((team ? __OMPGPU_USUAL_BATCH : size) - 1) * count, eighth = ~(T)0 / 8;     \
-        const _Bool fits = count <= eighth && n <= 7 * eighth;                                     \
-        const T end = size == 1 ? n : fits ? (n > span ? n : span) - span : 0;                     \
+        const T most = n < 7 * eighth ? n : 7 * eighth; /* what is beyond is taken one by one */   \
+        const T end = size == 1         ? n                                                        \
+                      : count <= eighth ? (most > span ? most : span) - span                       \
+                                        : 0;                                                       \
         struct __ompgpu_loop##W i = { .at = id, .n = n, .stride = count, .more = id < end };       \
         if (!team)                                                                                 \
             return (struct __ompgpu_batches##W){ i, end, end, count, size };                       \
@@ -422,9 +424,9 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
     }                                                                                              \
     __OMPGPU_INLINE void __ompgpu_next_batch##W(struct __ompgpu_batches##W *b)                     \
     {                                                                                              \
-        const T by = b->size * b->by, next = b->i.at + by;                                         \
-        b->i.more = b->size == 1 ? b->i.n - b->i.at > by : next < b->end;                          \
-        b->i.at = next;                                                                            \
+        const T by = b->size * b->by;                                                              \
+        b->i.more = b->size == 1 ? b->i.n - b->i.at > by : b->i.at + by < b->end;                  \
+        b->i.at += by;                                                                             \
     }                                                                                              \
     __OMPGPU_INLINE void __ompgpu_next_size##W(struct __ompgpu_batches##W *b)                      \
     {                                                                                              \

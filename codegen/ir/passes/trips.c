@@ -10,6 +10,7 @@
  *
  *   n <= s         no thread has a second iteration: no loop is left
  *   n + s < 2^32   the next i does not wrap: it goes on while i + s < n, where i + s is needed anyway
+ *   lb < ub ? …    without the equality, n is max(lb, ub) - lb
  *   lb, ub >= 0    lb + id does not wrap: where n is needed for nothing else, i < n is lb + i <= ub,
  *                  and the body needs lb + i anyway */
 #include "codegen/ir/analysis/analysis.h"
@@ -76,8 +77,10 @@ static bool is_distance(LLVMValueRef n, LLVMValueRef high, LLVMValueRef low, uns
 
 /* ------------------------------------------------------------------ trip counts */
 struct trip {
-    LLVMValueRef low, high; /* bounds, neither negative */
-    bool whole;             /* `high` is the last iteration, not the one after it */
+    LLVMValueRef low, high;
+    bool whole;     /* `high` is the last iteration, not the one after it */
+    bool is_signed; /* as the bounds are compared */
+    bool positive;  /* neither bound is negative */
 };
 
 /* The loop has iterations where low < high, or <=. */
@@ -87,8 +90,10 @@ static bool read_test(LLVMValueRef test, bool nonempty, struct trip *t)
     bool less = p == LLVMIntSLT || p == LLVMIntULT, more = p == LLVMIntSGT || p == LLVMIntUGT,
          least = p == LLVMIntSGE || p == LLVMIntUGE, most = p == LLVMIntSLE || p == LLVMIntULE;
     bool upwards = nonempty ? less || most : more || least;
-    *t = (struct trip){ operand(test, !upwards), operand(test, upwards),
-                        nonempty ? least || most : less || more };
+    *t = (struct trip){ .low = operand(test, !upwards),
+                        .high = operand(test, upwards),
+                        .whole = nonempty ? least || most : less || more,
+                        .is_signed = LLVMIntSGT <= p && p <= LLVMIntSLE };
     return less || more || least || most;
 }
 
@@ -107,9 +112,11 @@ static bool read_trip(LLVMValueRef n, struct trip *t)
     if (!LLVMIsASelectInst(n) || !is_32_bits(n) || !LLVMIsAICmpInst(operand(n, 0)))
         return false;
     bool nonempty = is_zero(operand(n, 2));
-    return (nonempty || is_zero(operand(n, 1))) && read_test(operand(n, 0), nonempty, t) &&
-           is_distance(operand(n, nonempty ? 1 : 2), t->high, t->low, t->whole) &&
-           ir_range_of(t->low).least >= 0 && ir_range_of(t->high).least >= 0;
+    if ((!nonempty && !is_zero(operand(n, 1))) || !read_test(operand(n, 0), nonempty, t) ||
+        !is_distance(operand(n, nonempty ? 1 : 2), t->high, t->low, t->whole))
+        return false;
+    t->positive = ir_range_of(t->low).least >= 0 && ir_range_of(t->high).least >= 0;
+    return true;
 }
 
 /* Iterations at most; false: 2^31 or more. */
@@ -118,7 +125,7 @@ static bool most_of(LLVMValueRef n, long long *most)
     struct trip t;
     struct ir_range r = ir_range_of(n);
     *most = r.most;
-    if (!read_trip(n, &t))
+    if (!read_trip(n, &t) || !t.positive)
         return r.least >= 0 && r.most <= INT_MAX;
     *most = ir_range_of(t.high).most - ir_range_of(t.low).least + t.whole;
     return *most <= INT_MAX;
@@ -298,11 +305,32 @@ static void compare_with_bound(LLVMBuilderRef b, LLVMValueRef test, const struct
     LLVMReplaceAllUsesWith(test, is);
 }
 
-static bool settle_trip(LLVMBuilderRef b, LLVMValueRef n)
+static bool has_one_use(LLVMValueRef v)
+{
+    LLVMUseRef use = LLVMGetFirstUse(v);
+    return use && !LLVMGetNextUse(use);
+}
+
+static bool subtract_from_maximum(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef n,
+                                  const struct trip *t)
+{
+    LLVMValueRef bounds[] = { t->low, t->high };
+    if (t->whole || !has_one_use(operand(n, 0)))
+        return false;
+    LLVMPositionBuilderBefore(b, n);
+    LLVMValueRef most =
+        l_call_intrinsic(u, b, t->is_signed ? "llvm.smax" : "llvm.umax", LLVMTypeOf(n), bounds, 2);
+    LLVMReplaceAllUsesWith(n, LLVMBuildSub(b, most, t->low, ""));
+    return true;
+}
+
+static bool settle_trip(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef n)
 {
     struct trip t;
-    if (!LLVMGetFirstUse(n) || !read_trip(n, &t) || !is_only_compared(n))
+    if (!LLVMGetFirstUse(n) || !read_trip(n, &t))
         return false;
+    if (!t.positive || !is_only_compared(n))
+        return subtract_from_maximum(u, b, n, &t);
     IR_EACH_USE(use, n)
         compare_with_bound(b, LLVMGetUser(use), &t);
     return true;
@@ -320,7 +348,7 @@ bool ir_settle_trips(struct ir_unit *u)
         }
     IR_EACH_FUNCTION(f, u->module)
         IR_EACH_INSTRUCTION_OF(n, f)
-            changed |= settle_trip(b, n);
+            changed |= settle_trip(u, b, n);
     LLVMDisposeBuilder(b);
     return changed;
 }
