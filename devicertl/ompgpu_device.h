@@ -410,9 +410,7 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
         const unsigned team = sizes / __OMPGPU_BATCH_TEAM, size = sizes % __OMPGPU_BATCH_TEAM;     \
         const T span = ((team ? __OMPGPU_USUAL_BATCH : size) - 1) * count, eighth = ~(T)0 / 8;     \
         const T most = n < 7 * eighth ? n : 7 * eighth; /* what is beyond is taken one by one */   \
-        const T end = size == 1         ? n                                                        \
-                      : count <= eighth ? (most > span ? most : span) - span                       \
-                                        : 0;                                                       \
+        const T end = size == 1 ? n : count <= eighth ? (most > span ? most : span) - span : 0;    \
         struct __ompgpu_loop##W i = { .at = id, .n = n, .stride = count, .more = id < end };       \
         if (!team)                                                                                 \
             return (struct __ompgpu_batches##W){ i, end, end, count, size };                       \

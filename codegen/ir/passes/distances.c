@@ -12,16 +12,8 @@
  * difference of two numbers below 2^31, is one itself. */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/emit_helpers.h"
+#include "codegen/ir/passes/distances.h"
 #include "codegen/ir/passes/passes.h"
-
-enum { MANY_FACTORS = 2, LONGEST_CHAIN = 64 };
-
-struct distance { /* scale * factor[0] * … */
-    long long scale;
-    LLVMValueRef factor[MANY_FACTORS];
-    unsigned n;
-    bool narrow; /* the product of the factors has 32 bits */
-};
 
 static LLVMValueRef operand(LLVMValueRef v, unsigned i) { return LLVMGetOperand(v, i); }
 
@@ -48,21 +40,21 @@ static bool small_constant(LLVMValueRef v, long long *value)
 }
 
 /* v as a multiple of something, or as a number. */
-static struct distance multiple(LLVMValueRef v)
+static struct ir_distance multiple(LLVMValueRef v)
 {
     LLVMOpcode op = exact_opcode(v);
     long long by;
     if (small_constant(v, &by))
-        return (struct distance){ .scale = by, .narrow = true };
+        return (struct ir_distance){ .scale = by, .narrow = true };
     if ((op == LLVMMul || op == LLVMShl) && small_constant(operand(v, 1), &by) &&
         (op == LLVMMul || by < 24))
-        return (struct distance){ op == LLVMMul ? by : 1ll << by, { operand(v, 0) }, 1, true };
-    return (struct distance){ 1, { v }, 1, true };
+        return (struct ir_distance){ op == LLVMMul ? by : 1ll << by, { operand(v, 0) }, 1, true };
+    return (struct ir_distance){ 1, { v }, 1, true };
 }
 
-static bool subtract_multiples(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+static bool subtract_multiples(LLVMValueRef a, LLVMValueRef b, struct ir_distance *d)
 {
-    struct distance x = multiple(a), y = multiple(b);
+    struct ir_distance x = multiple(a), y = multiple(b);
     if (x.n != y.n || x.factor[0] != y.factor[0])
         return false;
     *d = y;
@@ -73,15 +65,15 @@ static bool subtract_multiples(LLVMValueRef a, LLVMValueRef b, struct distance *
 static bool is_nonnegative(LLVMValueRef v) { return ir_range_of(v).least >= 0; }
 
 /* ------------------------------------------------------------------ b - a */
-static bool scale(struct distance *d, long long by)
+static bool scale(struct ir_distance *d, long long by)
 {
     return !__builtin_mul_overflow(d->scale, by, &d->scale) && d->scale < 1ll << 40 &&
            d->scale > -(1ll << 40);
 }
 
-static bool subtract(LLVMValueRef a, LLVMValueRef b, struct distance *d);
+static bool subtract(LLVMValueRef a, LLVMValueRef b, struct ir_distance *d);
 
-static bool subtract_sums(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+static bool subtract_sums(LLVMValueRef a, LLVMValueRef b, struct ir_distance *d)
 {
     for (unsigned i = 0; i < 2; i++) {
         if (operand(b, i) == a) {
@@ -97,13 +89,13 @@ static bool subtract_sums(LLVMValueRef a, LLVMValueRef b, struct distance *d)
     return false;
 }
 
-static bool subtract_products(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+static bool subtract_products(LLVMValueRef a, LLVMValueRef b, struct ir_distance *d)
 {
     long long by;
     for (unsigned i = 0; i < 2; i++)
         for (unsigned j = 0; j < 2; j++) {
             LLVMValueRef x = operand(a, 1 - j), y = operand(b, 1 - i), f = operand(b, i);
-            if (operand(a, j) != f || x == y || !subtract(x, y, d) || d->n == MANY_FACTORS)
+            if (operand(a, j) != f || x == y || !subtract(x, y, d) || d->n == IR_MANY_FACTORS)
                 continue;
             if (small_constant(f, &by))
                 return scale(d, by);
@@ -114,7 +106,7 @@ static bool subtract_products(LLVMValueRef a, LLVMValueRef b, struct distance *d
     return false;
 }
 
-static bool subtract(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+static bool subtract(LLVMValueRef a, LLVMValueRef b, struct ir_distance *d)
 {
     LLVMOpcode op = exact_opcode(b);
     long long by;
@@ -135,8 +127,8 @@ static bool subtract(LLVMValueRef a, LLVMValueRef b, struct distance *d)
 
 /* ------------------------------------------------------------------ addresses */
 /* One address of those with the same base differs from the others in its first index only. */
-static bool subtract_addresses(LLVMTargetDataRef layout, LLVMValueRef a, LLVMValueRef b,
-                               struct distance *d)
+bool ir_subtract_addresses(LLVMTargetDataRef layout, LLVMValueRef a, LLVMValueRef b,
+                           struct ir_distance *d)
 {
     int n = LLVMGetNumOperands(b);
     LLVMTypeRef element = LLVMGetGEPSourceElementType(b);
@@ -183,11 +175,11 @@ static LLVMValueRef widen(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRe
     return LLVMBuildSExt(b, v, LLVMInt64TypeInContext(u->ctx), "");
 }
 
-static LLVMValueRef product(const struct ir_unit *u, LLVMBuilderRef b, const struct distance *d)
+static LLVMValueRef product(const struct ir_unit *u, LLVMBuilderRef b, const struct ir_distance *d)
 {
     LLVMValueRef value = NULL;
-    bool narrow =
-        d->n == MANY_FACTORS && d->narrow && LLVMTypeOf(d->factor[0]) == LLVMTypeOf(d->factor[1]);
+    bool narrow = d->n == IR_MANY_FACTORS && d->narrow &&
+                  LLVMTypeOf(d->factor[0]) == LLVMTypeOf(d->factor[1]);
     if (narrow)
         value = widen(u, b, LLVMBuildMul(b, d->factor[0], d->factor[1], ""));
     for (unsigned i = 0; i < d->n && !narrow; i++) {
@@ -198,49 +190,45 @@ static LLVMValueRef product(const struct ir_unit *u, LLVMBuilderRef b, const str
     return value ? LLVMBuildMul(b, value, by, "") : by;
 }
 
-static LLVMValueRef place(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef from,
-                          LLVMValueRef address, const struct distance *d)
+LLVMValueRef ir_add_distance(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef from,
+                             const struct ir_distance *d)
 {
-    LLVMPositionBuilderBefore(b, address);
-    LLVMValueRef by = product(u, b, d),
-                 at = LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), from, &by, 1, "");
-    LLVMReplaceAllUsesWith(address, at);
-    return at;
+    LLVMValueRef by = product(u, b, d);
+    return LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), from, &by, 1, "");
 }
-
-struct chain { /* of a block: accessed addresses, latest last, and what they have become */
-    LLVMValueRef was[LONGEST_CHAIN], is[LONGEST_CHAIN];
-    unsigned n;
-};
 
 enum gain { NOTHING, CHEAP, PRODUCTS };
 
 /* Computes the address from the latest one that has a known distance. */
-static enum gain join(const struct ir_unit *u, LLVMBuilderRef b, struct chain *c,
+static enum gain join(const struct ir_unit *u, LLVMBuilderRef b, struct ir_chain *c,
                       LLVMValueRef address)
 {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(u->module);
-    struct distance d;
+    struct ir_distance d;
     unsigned at = c->n++;
     c->was[at] = c->is[at] = address;
     for (unsigned i = at; i--;)
         if (operand(c->was[i], 0) == operand(address, 0) &&
-            subtract_addresses(layout, c->was[i], address, &d)) {
-            c->is[at] = place(u, b, c->is[i], address, &d);
-            return d.n == MANY_FACTORS ? PRODUCTS : CHEAP;
+            ir_subtract_addresses(layout, c->was[i], address, &d)) {
+            LLVMPositionBuilderBefore(b, address);
+            c->is[at] = ir_add_distance(u, b, c->is[i], &d);
+            LLVMReplaceAllUsesWith(address, c->is[at]);
+            return d.n == IR_MANY_FACTORS ? PRODUCTS : CHEAP;
         }
     return NOTHING;
 }
 
 static enum gain share_in(const struct ir_unit *u, LLVMBuilderRef b, LLVMBasicBlockRef block)
 {
-    struct chain c = { .n = 0 };
+    struct ir_chain c = { .n = 0 };
     enum gain most = NOTHING;
     IR_EACH_INSTRUCTION(i, block)
-        if (c.n < LONGEST_CHAIN && LLVMIsAGetElementPtrInst(i) && is_accessed_here(i)) {
+        if (c.n < IR_LONGEST_CHAIN && LLVMIsAGetElementPtrInst(i) && is_accessed_here(i)) {
             enum gain g = join(u, b, &c, i);
             most = g > most ? g : most;
         }
+    if (ir_keep_pointers(u, b, block, &c) && !most)
+        most = CHEAP;
     return most;
 }
 

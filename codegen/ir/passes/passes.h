@@ -29,6 +29,7 @@
  *   trips.c       GPUs: loops that threads share, by what their bounds can be
  *   wide.c        kernels that stream get a form with several iterations a thread (wide_build.c)
  *   distances.c   addresses with a known distance are computed from each other
+ *   pointers.c    … and kept from iteration to iteration
  *   strides.c     loops that threads share are kept from loop strength reduction
  *   blocks.c      GPUs: blocks lie in the order in which they run
  *   branches.c    GPUs: loops go back where their condition holds, other branches fall through
