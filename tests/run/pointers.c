@@ -1,7 +1,40 @@
 /* addresses that are kept from one iteration to the next: products of a counter, several in an iteration, narrow and wide, up and down */
 #include "check.h"
-enum { ROWS = 13, COLUMNS = 37, SIZE = ROWS * COLUMNS + 8 };
+enum { WINDOW = 11, ROWS = 13, COLUMNS = 37, SIZE = ROWS * COLUMNS + 8 };
 static int a[SIZE], b[SIZE], to[COLUMNS * 8];
+
+/* The window around each number: its indices begin below 0 and end behind the last one. */
+static int smooth(int n, int r, int from, const int *p, const int *w, int *q)
+{
+    int on = 0;
+#pragma omp target teams distribute parallel for map(to: p[0:n], w[0:r]) map(from: q[0:n]) map(tofrom: on)
+    for (int i = 0; i < n; i++) {
+        int s = 0;
+        for (int k = 0; k < r; k++)
+            if (i - from + k >= 0 && i - from + k < n)
+                s += p[i - from + k] * w[k];
+        for (int k = -from; k < r - from; k += 2)
+            if (i + k >= 0 && i + k < n)
+                s -= p[i + k];
+        q[i] = s;
+        if (i == 0)
+            on = ON_DEVICE;
+    }
+    return on;
+}
+static void check_smooth(int n, int r, int from)
+{
+    static int q[SIZE];
+    CHECK(smooth(n, r, from, a, b, q));
+    for (int i = 0; i < n; i++) {
+        int s = 0;
+        for (int k = 0; k < r; k++) {
+            int at = i - from + k, inside = at >= 0 && at < n;
+            s += inside ? a[at] * b[k] - (k % 2 == 0) * a[at] : 0;
+        }
+        CHECK_EQ(q[i], s);
+    }
+}
 
 int main(void)
 {
@@ -13,6 +46,8 @@ int main(void)
         a[i] = i * 7 % 31;
         b[i] = i * 5 % 17;
     }
+    for (int r = 0; r < WINDOW; r++)
+        check_smooth(1 + r * r, r, r * 2 % 7);
     for (int m = 0; m <= rows; m++) {
 #pragma omp target teams distribute parallel for map(to: a, b) map(from: to) map(tofrom: on)
         for (int j = 0; j < n; j++) {

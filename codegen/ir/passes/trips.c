@@ -9,10 +9,12 @@
  * Here bounds are known to be small, by ranges.c:
  *
  *   n <= s         no thread has a second iteration: no loop is left
- *   n + s < 2^32   the next i does not wrap: it goes on while i + s < n, where i + s is needed anyway
+ *   n + s < 2^32   the next i does not wrap: the loop goes on while i + s < n, and i + s is needed
+ *                  anyway
  *   lb < ub ? …    without the equality, n is max(lb, ub) - lb
- *   lb, ub >= 0    lb + id does not wrap: where n is needed for nothing else, i < n is lb + i <= ub,
- *                  and the body needs lb + i anyway */
+ *   lb, ub >= 0    lb + id does not wrap: where n is needed for nothing else, i < n is
+ *                  lb + i <= ub, and the body needs lb + i anyway
+ */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/emit_helpers.h"
 #include "codegen/ir/passes/passes.h"
