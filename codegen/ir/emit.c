@@ -172,7 +172,7 @@ static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
     if (u->opt->level != '0') {
         ir_share_distances(u, machine);
         ir_hide_strides(u);
-        ir_extend_with_sign(u);
+        ir_extend_indices(u);
         ir_order_blocks(u);
         ir_turn_branches(u);
     }

@@ -28,6 +28,18 @@ void smooth(int n, int r, const float *x, const float *w, float *y)
     }
 }
 C
+cat >rows.c <<'C'
+void rows(int n, int m, const int *start, const float *x, float *y)
+{
+#pragma omp target teams distribute parallel for map(to: start[0:n + 1], x[0:m]) map(from: y[0:n])
+    for (int i = 0; i < n; i++) {
+        float s = 0;
+        for (int k = start[i]; k < start[i + 1]; k++)
+            s += x[k];
+        y[i] = s;
+    }
+}
+C
 # inner FILE: the lines of loops that hold no other one
 inner() { awk '{ line[NR] = $0 } /^\$L/ { at[$1] = NR } /^\t(@.*)?bra/ { from = at[substr($NF, 1, length($NF) - 1) ":"]
     if (from) { inner = 1; for (i = from + 1; i < NR; i++) inner = inner && line[i] !~ /bra/
@@ -40,6 +52,9 @@ for o in -O2 -O3; do
     check "$o: there are loops" test "$(grep -c 'ld.global' inner)" -ge 4
     grep 'mul\|mad\|cvt' inner >products
     check "$o: no product in them" test ! -s products
+    check "$o: PTX, rows" "$CC" $o --gpu-arch=sm_75 --emit=ptx rows.c -o rows.ptx
+    grep 'shl.b64' rows.ptx >shifts
+    check "$o: an index that is used again is extended as it is multiplied" test ! -s shifts
     check "$o: PTX, guarded" "$CC" $o --gpu-arch=sm_75 --emit=ptx guarded.c -o guarded.ptx
     middle guarded.ptx >middle
     check "$o: there is a loop" test "$(grep -c 'ld.global' middle)" -ge 2

@@ -31,7 +31,7 @@
  *   distances.c   addresses with a known distance are computed from each other
  *   pointers.c    … and kept from iteration to iteration
  *   strides.c     loops that threads share are kept from loop strength reduction
- *   signs.c       … and indices in others are extended with their sign
+ *   extensions.c  indices are extended to 64 bits where and as that costs least
  *   blocks.c      GPUs: blocks lie in the order in which they run
  *   branches.c    GPUs: loops go back where their condition holds, other branches fall through
  *   arrays.c      GPUs: arrays of run-time size lie in frames of the device runtime
@@ -69,7 +69,7 @@ bool ir_settle_trips(struct ir_unit *);
 bool ir_widen(struct ir_unit *);
 void ir_share_distances(struct ir_unit *, LLVMTargetMachineRef);
 void ir_hide_strides(struct ir_unit *);
-void ir_extend_with_sign(struct ir_unit *);
+void ir_extend_indices(struct ir_unit *);
 void ir_order_blocks(struct ir_unit *);
 void ir_turn_branches(struct ir_unit *);
 void ir_split_shifts(LLVMModuleRef);
