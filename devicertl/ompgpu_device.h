@@ -329,9 +329,11 @@ void __ompgpu_flush(void);
  * dealt to `count` takers, of which the caller is number `id`: */
 #define __OMPGPU_THREADS (unsigned)__ompgpu_thread_id(), (unsigned)__ompgpu_num_threads()
 #define __OMPGPU_TEAMS (unsigned)__ompgpu_team_id(), (unsigned)__ompgpu_num_teams()
-/* A league has fewer than 2^31 threads (hostrt/core/geometry.c, __ompgpu_league_begin). */
+/* A league has fewer than 2^31 threads (hostrt/core/geometry.c, __ompgpu_league_begin).  That the
+ * caller's number is below that, too, is not said: it would cost nests registers. */
 #define __OMPGPU_LEAGUE_THREAD                                                                     \
-    (unsigned)(__ompgpu_team_id() * __ompgpu_num_threads() + __ompgpu_thread_id())
+    ((unsigned)__ompgpu_team_id() * (unsigned)__ompgpu_num_threads() +                             \
+     (unsigned)__ompgpu_thread_id())
 #define __OMPGPU_LEAGUE_SIZE (unsigned)(__ompgpu_num_teams() * __ompgpu_num_threads())
 #define __OMPGPU_ALL_THREADS __OMPGPU_LEAGUE_THREAD, __OMPGPU_LEAGUE_SIZE
 /* How many iterations to run at a time; omp-device decides it for each loop: a number, plus
