@@ -24,6 +24,13 @@ typedef __SIZE_TYPE__ usize;
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define ROLLED _Pragma("clang loop unroll(disable)")
 #define MAX_UNROLLED 128u /* bytes of a record; larger ones live in memory anyway */
+/* A GPU's code goes the other way at its end (codegen/ir/passes/blocks.c).  The emulated device has
+ * no use for it: what is called in rare code is not inlined, and then needs a stack to wait on. */
+#ifdef __NVPTX__
+#define USUALLY(condition) __builtin_expect(condition, 1)
+#else
+#define USUALLY(condition) (condition)
+#endif
 
 /* ------------------------------------------------------------------ cells
  * Team-shared storage through which warps exchange records: a cell for each warp.  A row holds 8

@@ -332,10 +332,13 @@ void __ompgpu_flush(void);
  * dealt to `count` takers, of which the caller is number `id`: */
 #define __OMPGPU_THREADS (unsigned)__ompgpu_thread_id(), (unsigned)__ompgpu_num_threads()
 #define __OMPGPU_TEAMS (unsigned)__ompgpu_team_id(), (unsigned)__ompgpu_num_teams()
-#define __OMPGPU_ALL_THREADS                                                                       \
-    (unsigned)__ompgpu_team_id() * (unsigned)__ompgpu_num_threads() +                              \
-        (unsigned)__ompgpu_thread_id(),                                                            \
-        (unsigned)__ompgpu_num_teams() * (unsigned)__ompgpu_num_threads()
+/* A league has fewer than 2^31 threads (hostrt/core/geometry.c, __ompgpu_league_begin).  That the
+ * caller's number is below that, too, is not said: it would cost nests registers. */
+#define __OMPGPU_LEAGUE_THREAD                                                                     \
+    ((unsigned)__ompgpu_team_id() * (unsigned)__ompgpu_num_threads() +                             \
+     (unsigned)__ompgpu_thread_id())
+#define __OMPGPU_LEAGUE_SIZE (unsigned)(__ompgpu_num_teams() * __ompgpu_num_threads())
+#define __OMPGPU_ALL_THREADS __OMPGPU_LEAGUE_THREAD, __OMPGPU_LEAGUE_SIZE
 /* How many iterations to run at a time; omp-device decides it for each loop: a number, plus
  * __OMPGPU_BATCH_TEAM times the number of threads for which alone it holds.  With more than
  * __OMPGPU_USUAL_BATCH, batches of that size follow.  by_team: the takers are a team's threads. */
@@ -411,8 +414,8 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
                                                                    unsigned sizes) {               \
         const unsigned team = sizes / __OMPGPU_BATCH_TEAM, size = sizes % __OMPGPU_BATCH_TEAM;     \
         const T span = ((team ? __OMPGPU_USUAL_BATCH : size) - 1) * count, eighth = ~(T)0 / 8;     \
-        const _Bool fits = count <= eighth && n <= 7 * eighth;                                     \
-        const T end = size == 1 ? n : fits ? (n > span ? n : span) - span : 0;                     \
+        const T most = n < 7 * eighth ? n : 7 * eighth; /* what is beyond is taken one by one */   \
+        const T end = size == 1 ? n : count <= eighth ? (most > span ? most : span) - span : 0;    \
         struct __ompgpu_loop##W i = { .at = id, .n = n, .stride = count, .more = id < end };       \
         if (!team)                                                                                 \
             return (struct __ompgpu_batches##W){ i, end, end, count, size };                       \
@@ -424,9 +427,9 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
     }                                                                                              \
     __OMPGPU_INLINE void __ompgpu_next_batch##W(struct __ompgpu_batches##W *b)                     \
     {                                                                                              \
-        const T by = b->size * b->by, next = b->i.at + by;                                         \
-        b->i.more = b->size == 1 ? b->i.n - b->i.at > by : next < b->end;                          \
-        b->i.at = next;                                                                            \
+        const T by = b->size * b->by;                                                              \
+        b->i.more = b->size == 1 ? b->i.n - b->i.at > by : b->i.at + by < b->end;                  \
+        b->i.at += by;                                                                             \
     }                                                                                              \
     __OMPGPU_INLINE void __ompgpu_next_size##W(struct __ompgpu_batches##W *b)                      \
     {                                                                                              \

@@ -226,7 +226,7 @@ INLINE void reduce_first_lanes(void *rec, void *tmp, usize size, __ompgpu_combin
 {
     if (redux && __ompgpu_arch_has_redux())
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, m < WARP ? m : WARP);
-    else if (m >= WARP)
+    else if (USUALLY(m >= WARP))
         reduce_full_warp(rec, tmp, size, combine);
     else
         reduce_rest(rec, tmp, size, combine, lane, __ompgpu_arch_here(m));

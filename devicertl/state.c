@@ -86,7 +86,9 @@ void __ompgpu_league_begin(int num_teams, int thread_limit, int line)
                       line);
     __ompgpu_state_team = 0;
     __ompgpu_state_teams = num_teams > 1 ? (u32)num_teams : 1;
-    __ompgpu_state_team_limit = thread_limit > 0 ? (u32)thread_limit : 0;
+    const u32 most = 0x7fffffff / __ompgpu_state_teams; /* so that they can be numbered */
+    __ompgpu_state_team_limit =
+        thread_limit > 0 && (u32)thread_limit < most ? (u32)thread_limit : most;
 }
 
 _Bool __ompgpu_league_next(void)

@@ -62,11 +62,11 @@ bool ir_check_archs(const struct ir_options *opt)
 /* ------------------------------------------------------------------ target machine */
 /* LLVM's limit for an unrolled loop is made for caches of instructions smaller than a GPU's: the
  * body of an n-body loop would run twice a test and jump.  ptxas unrolls small loops again, so that
- * more than four copies of theirs would only be more code. */
-static void set_unrolling(void)
+ * more than four copies of theirs would only be more code.  Blocks are placed by blocks.c. */
+static void set_llvm_options(void)
 {
     static const char *const arguments[] = { "omp-device", "-unroll-partial-threshold=150",
-                                             "-unroll-max-count=4" };
+                                             "-unroll-max-count=4", "-disable-block-placement" };
     LLVMParseCommandLineOptions(sizeof arguments / sizeof *arguments, arguments, NULL);
 }
 
@@ -77,7 +77,7 @@ void ir_setup_target(enum ir_target target)
         LLVMInitializeNVPTXTarget();
         LLVMInitializeNVPTXTargetMC();
         LLVMInitializeNVPTXAsmPrinter();
-        set_unrolling();
+        set_llvm_options();
     } else {
         LLVMInitializeX86TargetInfo();
         LLVMInitializeX86Target();
@@ -163,11 +163,17 @@ static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     if (ir_replace_arrays(u))
         ir_run_passes(u->module, "globaldce", machine);
+    if (u->opt->level != '0' && ir_settle_trips(u))
+        ir_run_passes(u->module,
+                      "function(instcombine<no-verify-fixpoint>,simplifycfg,early-cse,adce)",
+                      machine);
     if (pipeline_level(u->opt) == '3' && ir_widen(u))
         ir_run_passes(u->module, "function(instcombine<no-verify-fixpoint>,early-cse)", machine);
     if (u->opt->level != '0') {
         ir_share_distances(u, machine);
         ir_hide_strides(u);
+        ir_extend_indices(u);
+        ir_order_blocks(u);
         ir_turn_branches(u);
     }
     ir_split_shifts(u->module);

@@ -217,6 +217,23 @@ static unsigned wanted_teams(const struct ompgpu_device *dev, struct ompgpu_func
                                               : teams;
 }
 
+/* The threads of a league have numbers below 2^31, which device code relies on: smaller teams where
+ * it was said how many there are, else fewer. */
+static struct ompgpu_geometry numbered(const struct ompgpu_device *dev,
+                                       const struct ompgpu_function *f,
+                                       const struct ompgpu_launch *l, struct ompgpu_geometry g)
+{
+    unsigned most = GRID_LIMIT / g.teams, warp = warp_size(dev);
+    bool said = l->num_teams > 0 || ompgpu_team_icvs(dev).num_teams > 0;
+    if (g.threads <= most)
+        return g;
+    if (said && most >= warp && !(f->entry->flags & OMPGPU_KERNEL_EXACT))
+        g.threads = most / warp * warp;
+    else
+        g.teams = GRID_LIMIT / g.threads;
+    return g;
+}
+
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct ompgpu_function *f,
                                        const struct ompgpu_launch *l)
 {
@@ -230,7 +247,7 @@ struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct o
         g.teams = (unsigned)icvs.num_teams;
     else
         g.teams = wanted_teams(dev, f, l, g.threads);
-    return g;
+    return numbered(dev, f, l, g);
 }
 
 /* ------------------------------------------------------------------ the covering form

@@ -7,7 +7,7 @@ const struct fake_kernel fake_kernels[] = { { 0 } };
 
 enum { T = OMPGPU_LAUNCH_TEAMS, P = OMPGPU_LAUNCH_PARALLEL, D = OMPGPU_LAUNCH_DISTRIBUTE, R = OMPGPU_LAUNCH_REDUCTION, S = OMPGPU_LAUNCH_SPMD,
        LOOP = T | D | P | S, W = OMPGPU_KERNEL_WORKERS };
-#define CLAUSE(n) ((n) << 8)                        /* in kernel_flags: a constant clause of the kernel */
+#define CLAUSE(n) ((n) << 16)                       /* in kernel_flags: a constant clause of the kernel */
 static const struct row {
     const char *what;
     unsigned mode, kernel_flags, flags;
@@ -19,7 +19,10 @@ static const struct row {
 } rows[] = {
     { "streaming loop", 1, 0, LOOP, 1000000, 0, 0, 0, 0, 0, 3907, 256 },
     { "streaming loop, exact", 1, 0, LOOP, 128000, 0, 0, 0, 0, 0, 500, 256 },
-    { "streaming loop, grid limit", 1, 0, LOOP, 1ull << 60, 0, 0, 0, 0, 0, 0x7fffffff, 256 },
+    { "streaming loop, fewer than 2^31 threads", 1, 0, LOOP, 1ull << 60, 0, 0, 0, 0, 0, 0x7fffff, 256 },
+    { "num_teams, fewer than 2^31 threads", 1, 0, LOOP, 1ull << 60, 10000000, 0, 0, 0, 0, 10000000, 192 },
+    { "num_teams, fewer than 2^31 threads in exact teams", 1, CLAUSE(256) | OMPGPU_KERNEL_EXACT, LOOP, 1ull << 60, 10000000, 256, 0, 0, 256, 0x7fffff, 256 },
+    { "num_teams, all that there can be", 1, 0, LOOP, 1ull << 60, 0x7fffffff, 0, 0, 0, 0, 0x7fffff, 256 },
     { "short loop: smaller teams", 1, 0, LOOP, 1000, 0, 0, 0, 0, 0, 16, 64 },
     { "very short loop", 1, 0, LOOP, 100, 0, 0, 0, 0, 0, 4, 32 },
     { "one iteration", 1, 0, LOOP, 1, 0, 0, 0, 0, 0, 1, 32 },
@@ -266,7 +269,7 @@ int main(int argc, char **argv)
     suits();
     for (unsigned i = 0; i < COUNT(rows); i++) {
         const struct row *r = &rows[i];
-        struct ompgpu_kernel_entry entry = { .mode = r->mode, .flags = r->kernel_flags & 255, .max_threads = r->kernel_flags >> 8 };
+        struct ompgpu_kernel_entry entry = { .mode = r->mode, .flags = r->kernel_flags & 0xffff, .max_threads = r->kernel_flags >> 16 };
         struct ompgpu_function f = { .entry = &entry, .max_threads = r->most };
         struct ompgpu_launch l = { .num_teams = r->num_teams, .thread_limit = r->thread_limit, .trip = r->trip, .flags = r->flags };
         dev.icvs = (struct ompgpu_icvs){ .num_teams = r->env_teams, .teams_thread_limit = r->env_threads };

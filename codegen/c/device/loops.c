@@ -224,8 +224,7 @@ static const char *id_of(enum cg_who who)
     static const char *const ids[] = {
         [CG_TEAM] = "(unsigned)__ompgpu_team_id()",
         [CG_THREAD] = "(unsigned)__ompgpu_thread_id()",
-        [CG_ALL_THREADS] = ("(unsigned)__ompgpu_team_id() * (unsigned)__ompgpu_num_threads() + "
-                            "(unsigned)__ompgpu_thread_id()"),
+        [CG_ALL_THREADS] = "__OMPGPU_LEAGUE_THREAD",
         [CG_ONE] = "0",
     };
     return ids[who];
@@ -235,7 +234,7 @@ static const char *count_of(enum cg_who who)
     static const char *const counts[] = {
         [CG_TEAM] = "(unsigned)__ompgpu_num_teams()",
         [CG_THREAD] = "(unsigned)__ompgpu_num_threads()",
-        [CG_ALL_THREADS] = "(unsigned)__ompgpu_num_teams() * (unsigned)__ompgpu_num_threads()",
+        [CG_ALL_THREADS] = "__OMPGPU_LEAGUE_SIZE",
         [CG_ONE] = "1",
     };
     return counts[who];

@@ -8,6 +8,7 @@
  *   escape.c   whether somebody may keep a pointer
  *   allocations.c  what allocates blocks for a team
  *   affine.c   which address an index stands for
+ *   ranges.c   where the value of an integer lies
  *   assume.c   what the user states about functions and calls */
 #ifndef OMPGPU_IR_ANALYSIS_H
 #define OMPGPU_IR_ANALYSIS_H
@@ -54,6 +55,11 @@ void ir_find_contexts(const struct ir_unit *, const struct ir_graph *, bool *seq
 bool ir_is_outlined(const struct ir_node *);
 
 /* ------------------------------------------------------------------ loops (loops.c) */
+struct ir_flow { /* successors of block number b: succ[first[b]] … succ[first[b + 1] - 1] */
+    LLVMBasicBlockRef *at;
+    unsigned n, *succ, *first;
+};
+struct ir_flow ir_read_flow(LLVMValueRef f);
 struct ir_loop { /* blocks by their number in the function; preheader -1: none */
     unsigned header, size;
     int preheader;
@@ -86,6 +92,12 @@ struct ir_affine { /* base + offset + stride * index, in bytes */
  * neither a parameter nor a variable. */
 bool ir_affine_address(LLVMTargetDataRef, LLVMValueRef address, LLVMValueRef index,
                        struct ir_affine *);
+
+/* ------------------------------------------------------------------ ranges (ranges.c) */
+struct ir_range { /* of a signed number; of what is no integer of 64 bits or fewer, all */
+    long long least, most;
+};
+struct ir_range ir_range_of(LLVMValueRef);
 
 /* ------------------------------------------------------------------ assumptions (assume.c) */
 enum { IR_SPMD_AMENABLE = 1, IR_NO_PARALLELISM = 2, IR_NO_ROUTINES = 4 };

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* successors of block b: succ[first[b]] … succ[first[b + 1] - 1] */
-struct graph {
-    LLVMBasicBlockRef *at;
-    unsigned n, *succ, *first;
-};
 struct number {
     LLVMBasicBlockRef block;
     unsigned index;
@@ -21,9 +16,9 @@ static int by_address(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static struct graph read_graph(LLVMValueRef f)
+struct ir_flow ir_read_flow(LLVMValueRef f)
 {
-    struct graph g = { .n = LLVMCountBasicBlocks(f) };
+    struct ir_flow g = { .n = LLVMCountBasicBlocks(f) };
     unsigned edges = 0;
     struct number *numbers = mem_array(g.n, sizeof *numbers);
     g.at = mem_array(g.n, sizeof *g.at);
@@ -49,7 +44,7 @@ static struct graph read_graph(LLVMValueRef f)
 
 bool *ir_reach_blocks(LLVMValueRef f, bool (*closed)(LLVMBasicBlockRef from, unsigned successor))
 {
-    struct graph g = read_graph(f);
+    struct ir_flow g = ir_read_flow(f);
     bool *reached = mem_array(g.n, 1);
     reached[0] = true;
     for (bool again = true; again;) {
@@ -63,7 +58,7 @@ bool *ir_reach_blocks(LLVMValueRef f, bool (*closed)(LLVMBasicBlockRef from, uns
 }
 
 /* dom[b * n + d]: d dominates b.  What cannot be reached is dominated by everything. */
-static bool *dominators(struct arena *a, const struct graph *g)
+static bool *dominators(struct arena *a, const struct ir_flow *g)
 {
     unsigned n = g->n;
     bool *dom = arena_alloc(a, (size_t)n * n);
@@ -82,7 +77,7 @@ static bool *dominators(struct arena *a, const struct graph *g)
     return dom;
 }
 
-static void add_body(const struct graph *g, struct ir_loop *l, unsigned block)
+static void add_body(const struct ir_flow *g, struct ir_loop *l, unsigned block)
 {
     if (l->body[block])
         return;
@@ -95,7 +90,7 @@ static void add_body(const struct graph *g, struct ir_loop *l, unsigned block)
 }
 
 /* The only way into the loop, from a block with no other way out; -1 where there is none such. */
-static int preheader(const struct graph *g, const struct ir_loop *l)
+static int preheader(const struct ir_flow *g, const struct ir_loop *l)
 {
     int found = -1;
     for (unsigned b = 0; b < g->n; b++)
@@ -122,7 +117,7 @@ static struct ir_loop *loop_of(struct ir_loops *loops, unsigned header, unsigned
 /* Blocks by their number in the function. */
 struct ir_loops ir_find_loops(LLVMValueRef f)
 {
-    struct graph g = read_graph(f);
+    struct ir_flow g = ir_read_flow(f);
     struct ir_loops loops = { mem_array(g.n, sizeof *loops.at), 0 };
     struct arena *scratch = arena_new();
     bool *dom = dominators(scratch, &g);

@@ -1,4 +1,5 @@
-/* branches.c - loops of GPUs' code go back where their condition holds.
+/* branches.c - loops of GPUs' code go back where their condition holds, and other branches fall
+ * through where it does not.
  *
  * The NVPTX backend writes `br i1 c, label %a, label %b` as `@c bra a; bra b`, leaves out the
  * second branch where b comes next, and never inverts a condition.  LLVM's passes compare with ==
@@ -8,7 +9,8 @@
  *      bra loop;                 =>    next:
  *      next:
  *
- * That is a branch more in each iteration, and ptxas does not unroll the loop. */
+ * That is a branch more in each iteration, and ptxas does not unroll the loop.  So does an `if`
+ * whose first block comes next (blocks.c) cost a branch more. */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/passes/passes.h"
 
@@ -76,6 +78,14 @@ static bool goes_back_second(LLVMValueRef last, LLVMBasicBlockRef header)
            LLVMGetSuccessor(last, 1) == header && LLVMGetSuccessor(last, 0) != header;
 }
 
+/* It jumps over its own second branch. */
+static bool jumps_to_next(LLVMValueRef last)
+{
+    LLVMBasicBlockRef next = LLVMGetNextBasicBlock(LLVMGetInstructionParent(last));
+    return next && LLVMIsABranchInst(last) && LLVMIsConditional(last) &&
+           LLVMGetSuccessor(last, 0) == next && LLVMGetSuccessor(last, 1) != next;
+}
+
 static void turn_all(LLVMBuilderRef b, LLVMValueRef f)
 {
     const struct ir_loops loops = ir_find_loops(f);
@@ -88,6 +98,9 @@ static void turn_all(LLVMBuilderRef b, LLVMValueRef f)
             if (loops.at[i].body[k] && goes_back_second(last, blocks[loops.at[i].header]))
                 turn(b, last);
         }
+    for (unsigned k = 0; k < n; k++)
+        if (jumps_to_next(LLVMGetBasicBlockTerminator(blocks[k])))
+            turn(b, LLVMGetBasicBlockTerminator(blocks[k]));
 }
 
 void ir_turn_branches(struct ir_unit *u)

@@ -10,17 +10,10 @@
  * so has the difference of two such values.  What is multiplied in 32 bits for it does not wrap if
  * the counters are not negative: k * n and (k + t) * n then have the same sign, so that t * n, the
  * difference of two numbers below 2^31, is one itself. */
+#include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/emit_helpers.h"
+#include "codegen/ir/passes/distances.h"
 #include "codegen/ir/passes/passes.h"
-
-enum { MANY_FACTORS = 2, DEEP = 8, LONGEST_CHAIN = 64 };
-
-struct distance { /* scale * factor[0] * … */
-    long long scale;
-    LLVMValueRef factor[MANY_FACTORS];
-    unsigned n;
-    bool narrow; /* the product of the factors has 32 bits */
-};
 
 static LLVMValueRef operand(LLVMValueRef v, unsigned i) { return LLVMGetOperand(v, i); }
 
@@ -47,21 +40,21 @@ static bool small_constant(LLVMValueRef v, long long *value)
 }
 
 /* v as a multiple of something, or as a number. */
-static struct distance multiple(LLVMValueRef v)
+static struct ir_distance multiple(LLVMValueRef v)
 {
     LLVMOpcode op = exact_opcode(v);
     long long by;
     if (small_constant(v, &by))
-        return (struct distance){ .scale = by, .narrow = true };
+        return (struct ir_distance){ .scale = by, .narrow = true };
     if ((op == LLVMMul || op == LLVMShl) && small_constant(operand(v, 1), &by) &&
         (op == LLVMMul || by < 24))
-        return (struct distance){ op == LLVMMul ? by : 1ll << by, { operand(v, 0) }, 1, true };
-    return (struct distance){ 1, { v }, 1, true };
+        return (struct ir_distance){ op == LLVMMul ? by : 1ll << by, { operand(v, 0) }, 1, true };
+    return (struct ir_distance){ 1, { v }, 1, true };
 }
 
-static bool subtract_multiples(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+static bool subtract_multiples(LLVMValueRef a, LLVMValueRef b, struct ir_distance *d)
 {
-    struct distance x = multiple(a), y = multiple(b);
+    struct ir_distance x = multiple(a), y = multiple(b);
     if (x.n != y.n || x.factor[0] != y.factor[0])
         return false;
     *d = y;
@@ -69,73 +62,18 @@ static bool subtract_multiples(LLVMValueRef a, LLVMValueRef b, struct distance *
     return true;
 }
 
-/* ------------------------------------------------------------------ numbers below 2^31 */
-static bool is_nonnegative(LLVMValueRef v, unsigned depth);
-
-/* The value comes to the phi only where it is less than such a number. */
-static bool is_limited(LLVMBasicBlockRef from, LLVMBasicBlockRef to, LLVMValueRef v, unsigned depth)
-{
-    LLVMValueRef jump = LLVMGetBasicBlockTerminator(from),
-                 test = LLVMIsABranchInst(jump) && LLVMIsConditional(jump) ? LLVMGetCondition(jump)
-                                                                           : NULL;
-    return test && LLVMIsAICmpInst(test) && LLVMGetICmpPredicate(test) == LLVMIntULT &&
-           operand(test, 0) == v && LLVMGetSuccessor(jump, 0) == to &&
-           LLVMGetSuccessor(jump, 1) != to && is_nonnegative(operand(test, 1), depth);
-}
-
-static bool phi_is_nonnegative(LLVMValueRef phi, unsigned depth)
-{
-    for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
-        LLVMValueRef v = LLVMGetIncomingValue(phi, i);
-        if (!is_limited(LLVMGetIncomingBlock(phi, i), LLVMGetInstructionParent(phi), v, depth) &&
-            !is_nonnegative(v, depth))
-            return false;
-    }
-    return true;
-}
-
-static bool call_is_nonnegative(LLVMValueRef call, unsigned depth)
-{
-    static const char *const numbers[] = { "llvm.nvvm.read.ptx.sreg.tid.x",
-                                           "llvm.nvvm.read.ptx.sreg.ntid.x",
-                                           "llvm.nvvm.read.ptx.sreg.ctaid.x",
-                                           "llvm.nvvm.read.ptx.sreg.nctaid.x" };
-    const char *name = ir_intrinsic(LLVMGetCalledValue(call));
-    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (ir_is_call_of(call, numbers[i]))
-            return true;
-    if (text_starts(name, "llvm.smax"))
-        return is_nonnegative(operand(call, 0), depth) || is_nonnegative(operand(call, 1), depth);
-    return (text_starts(name, "llvm.usub.sat") || text_starts(name, "llvm.expect")) &&
-           is_nonnegative(operand(call, 0), depth);
-}
-
-static bool is_nonnegative(LLVMValueRef v, unsigned depth)
-{
-    long long n;
-    LLVMOpcode op = exact_opcode(v);
-    if (!depth--)
-        return false;
-    if (LLVMIsAConstantInt(v))
-        return small_constant(v, &n) && n >= 0;
-    if (LLVMIsAPHINode(v))
-        return phi_is_nonnegative(v, depth);
-    if (LLVMIsACallInst(v))
-        return call_is_nonnegative(v, depth);
-    return (op == LLVMAdd || op == LLVMMul || op == LLVMShl) &&
-           is_nonnegative(operand(v, 0), depth) && is_nonnegative(operand(v, 1), depth);
-}
+static bool is_nonnegative(LLVMValueRef v) { return ir_range_of(v).least >= 0; }
 
 /* ------------------------------------------------------------------ b - a */
-static bool scale(struct distance *d, long long by)
+static bool scale(struct ir_distance *d, long long by)
 {
     return !__builtin_mul_overflow(d->scale, by, &d->scale) && d->scale < 1ll << 40 &&
            d->scale > -(1ll << 40);
 }
 
-static bool subtract(LLVMValueRef a, LLVMValueRef b, struct distance *d);
+static bool subtract(LLVMValueRef a, LLVMValueRef b, struct ir_distance *d);
 
-static bool subtract_sums(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+static bool subtract_sums(LLVMValueRef a, LLVMValueRef b, struct ir_distance *d)
 {
     for (unsigned i = 0; i < 2; i++) {
         if (operand(b, i) == a) {
@@ -151,24 +89,24 @@ static bool subtract_sums(LLVMValueRef a, LLVMValueRef b, struct distance *d)
     return false;
 }
 
-static bool subtract_products(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+static bool subtract_products(LLVMValueRef a, LLVMValueRef b, struct ir_distance *d)
 {
     long long by;
     for (unsigned i = 0; i < 2; i++)
         for (unsigned j = 0; j < 2; j++) {
             LLVMValueRef x = operand(a, 1 - j), y = operand(b, 1 - i), f = operand(b, i);
-            if (operand(a, j) != f || x == y || !subtract(x, y, d) || d->n == MANY_FACTORS)
+            if (operand(a, j) != f || x == y || !subtract(x, y, d) || d->n == IR_MANY_FACTORS)
                 continue;
             if (small_constant(f, &by))
                 return scale(d, by);
-            d->narrow &= is_nonnegative(x, DEEP) && is_nonnegative(y, DEEP);
+            d->narrow &= is_nonnegative(x) && is_nonnegative(y);
             d->factor[d->n++] = f;
             return true;
         }
     return false;
 }
 
-static bool subtract(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+static bool subtract(LLVMValueRef a, LLVMValueRef b, struct ir_distance *d)
 {
     LLVMOpcode op = exact_opcode(b);
     long long by;
@@ -189,8 +127,8 @@ static bool subtract(LLVMValueRef a, LLVMValueRef b, struct distance *d)
 
 /* ------------------------------------------------------------------ addresses */
 /* One address of those with the same base differs from the others in its first index only. */
-static bool subtract_addresses(LLVMTargetDataRef layout, LLVMValueRef a, LLVMValueRef b,
-                               struct distance *d)
+bool ir_subtract_addresses(LLVMTargetDataRef layout, LLVMValueRef a, LLVMValueRef b,
+                           struct ir_distance *d)
 {
     int n = LLVMGetNumOperands(b);
     LLVMTypeRef element = LLVMGetGEPSourceElementType(b);
@@ -237,11 +175,11 @@ static LLVMValueRef widen(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRe
     return LLVMBuildSExt(b, v, LLVMInt64TypeInContext(u->ctx), "");
 }
 
-static LLVMValueRef product(const struct ir_unit *u, LLVMBuilderRef b, const struct distance *d)
+static LLVMValueRef product(const struct ir_unit *u, LLVMBuilderRef b, const struct ir_distance *d)
 {
     LLVMValueRef value = NULL;
-    bool narrow =
-        d->n == MANY_FACTORS && d->narrow && LLVMTypeOf(d->factor[0]) == LLVMTypeOf(d->factor[1]);
+    bool narrow = d->n == IR_MANY_FACTORS && d->narrow &&
+                  LLVMTypeOf(d->factor[0]) == LLVMTypeOf(d->factor[1]);
     if (narrow)
         value = widen(u, b, LLVMBuildMul(b, d->factor[0], d->factor[1], ""));
     for (unsigned i = 0; i < d->n && !narrow; i++) {
@@ -252,49 +190,45 @@ static LLVMValueRef product(const struct ir_unit *u, LLVMBuilderRef b, const str
     return value ? LLVMBuildMul(b, value, by, "") : by;
 }
 
-static LLVMValueRef place(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef from,
-                          LLVMValueRef address, const struct distance *d)
+LLVMValueRef ir_add_distance(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef from,
+                             const struct ir_distance *d)
 {
-    LLVMPositionBuilderBefore(b, address);
-    LLVMValueRef by = product(u, b, d),
-                 at = LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), from, &by, 1, "");
-    LLVMReplaceAllUsesWith(address, at);
-    return at;
+    LLVMValueRef by = product(u, b, d);
+    return LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), from, &by, 1, "");
 }
-
-struct chain { /* of a block: accessed addresses, latest last, and what they have become */
-    LLVMValueRef was[LONGEST_CHAIN], is[LONGEST_CHAIN];
-    unsigned n;
-};
 
 enum gain { NOTHING, CHEAP, PRODUCTS };
 
 /* Computes the address from the latest one that has a known distance. */
-static enum gain join(const struct ir_unit *u, LLVMBuilderRef b, struct chain *c,
+static enum gain join(const struct ir_unit *u, LLVMBuilderRef b, struct ir_chain *c,
                       LLVMValueRef address)
 {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(u->module);
-    struct distance d;
+    struct ir_distance d;
     unsigned at = c->n++;
     c->was[at] = c->is[at] = address;
     for (unsigned i = at; i--;)
         if (operand(c->was[i], 0) == operand(address, 0) &&
-            subtract_addresses(layout, c->was[i], address, &d)) {
-            c->is[at] = place(u, b, c->is[i], address, &d);
-            return d.n == MANY_FACTORS ? PRODUCTS : CHEAP;
+            ir_subtract_addresses(layout, c->was[i], address, &d)) {
+            LLVMPositionBuilderBefore(b, address);
+            c->is[at] = ir_add_distance(u, b, c->is[i], &d);
+            LLVMReplaceAllUsesWith(address, c->is[at]);
+            return d.n == IR_MANY_FACTORS ? PRODUCTS : CHEAP;
         }
     return NOTHING;
 }
 
 static enum gain share_in(const struct ir_unit *u, LLVMBuilderRef b, LLVMBasicBlockRef block)
 {
-    struct chain c = { .n = 0 };
+    struct ir_chain c = { .n = 0 };
     enum gain most = NOTHING;
     IR_EACH_INSTRUCTION(i, block)
-        if (c.n < LONGEST_CHAIN && LLVMIsAGetElementPtrInst(i) && is_accessed_here(i)) {
+        if (c.n < IR_LONGEST_CHAIN && LLVMIsAGetElementPtrInst(i) && is_accessed_here(i)) {
             enum gain g = join(u, b, &c, i);
             most = g > most ? g : most;
         }
+    if (ir_keep_pointers(u, b, block, &c) && !most)
+        most = CHEAP;
     return most;
 }
 

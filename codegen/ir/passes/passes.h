@@ -26,10 +26,14 @@
  *   prints.c      again, since more formats are known
  *   state.c       the runtime's state that only one thread, or nobody, uses
  *   atomics.c     locals need no atomics
+ *   trips.c       GPUs: loops that threads share, by what their bounds can be
  *   wide.c        kernels that stream get a form with several iterations a thread (wide_build.c)
  *   distances.c   addresses with a known distance are computed from each other
+ *   pointers.c    … and kept from iteration to iteration
  *   strides.c     loops that threads share are kept from loop strength reduction
- *   branches.c    GPUs: loops go back where their condition holds
+ *   extensions.c  indices are extended to 64 bits where and as that costs least
+ *   blocks.c      GPUs: blocks lie in the order in which they run
+ *   branches.c    GPUs: loops go back where their condition holds, other branches fall through
  *   arrays.c      GPUs: arrays of run-time size lie in frames of the device runtime
  *   shifts.c      shifts of 65 to 128 bits are of halves
  *   order.c       variables stand in an order that does not differ from run to run
@@ -61,9 +65,12 @@ bool ir_settle_prints(struct ir_unit *);
 bool ir_localise_state(struct ir_unit *);
 bool ir_prune_state(struct ir_unit *);
 void ir_plain_locals(struct ir_unit *); /* atomics.c */
+bool ir_settle_trips(struct ir_unit *);
 bool ir_widen(struct ir_unit *);
 void ir_share_distances(struct ir_unit *, LLVMTargetMachineRef);
 void ir_hide_strides(struct ir_unit *);
+void ir_extend_indices(struct ir_unit *);
+void ir_order_blocks(struct ir_unit *);
 void ir_turn_branches(struct ir_unit *);
 void ir_split_shifts(LLVMModuleRef);
 void ir_want_frames(struct ir_unit *); /* arrays.c, before the runtime is linked */

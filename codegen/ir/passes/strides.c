@@ -3,7 +3,8 @@
  * LLVM's code generator gives each address in a loop an induction variable of its own, which saves
  * a multiplication an iteration in a loop that runs many times.  A loop that steps by the number of
  * threads runs once or a few times for each thread: there it costs registers, and additions in each
- * iteration.  The same holds for a loop around other loops.  The value of such a loop's counter is
+ * iteration.  The same holds for a loop around other loops, and for one with barriers, between
+ * which threads skip what is not theirs.  The value of such a loop's counter is
  * passed through llvm.expect, which scalar evolution does not look through and which generates no
  * code. */
 #include "codegen/ir/emit_helpers.h"
@@ -34,13 +35,35 @@ static bool listed(LLVMBasicBlockRef *list, unsigned n, LLVMBasicBlockRef b)
     return false;
 }
 
-/* Does the loop from `header` to `latch` hold another one?  Its blocks are those from which the
- * latch is reached without the header. */
-static bool holds_loop(LLVMValueRef f, LLVMBasicBlockRef header, LLVMBasicBlockRef latch)
+static bool has_barrier(LLVMBasicBlockRef block)
+{
+    IR_EACH_INSTRUCTION(inst, block)
+        if (LLVMIsACallInst(inst) &&
+            text_starts(ir_intrinsic(LLVMGetCalledValue(inst)), "llvm.nvvm.barrier"))
+            return true;
+    return false;
+}
+
+/* Does a loop begin in the block that goes back from one of the list? */
+static bool begins_loop(LLVMBasicBlockRef block, LLVMBasicBlockRef *list, unsigned n)
+{
+    LLVMBasicBlockRef latch;
+    IR_EACH_INSTRUCTION(inst, block) {
+        if (!LLVMIsAPHINode(inst))
+            break;
+        if (increment_of(inst, &latch) && listed(list, n, latch))
+            return true;
+    }
+    return false;
+}
+
+/* Does the loop from `header` to `latch` hold another one, or a barrier?  Its blocks are those from
+ * which the latch is reached without the header. */
+static bool holds_others(LLVMValueRef f, LLVMBasicBlockRef header, LLVMBasicBlockRef latch)
 {
     unsigned n = 0, room = LLVMCountBasicBlocks(f);
     LLVMBasicBlockRef *body = mem_array(room, sizeof *body);
-    bool found = false;
+    bool found = has_barrier(header);
     if (latch != header)
         body[n++] = latch;
     for (unsigned i = 0; i < n; i++)
@@ -52,12 +75,7 @@ static bool holds_loop(LLVMValueRef f, LLVMBasicBlockRef header, LLVMBasicBlockR
                 body[n++] = from;
         }
     for (unsigned i = 0; i < n && !found; i++)
-        IR_EACH_INSTRUCTION(inst, body[i]) {
-            LLVMBasicBlockRef back;
-            if (!LLVMIsAPHINode(inst) || found)
-                break;
-            found = increment_of(inst, &back) && listed(body, n, back);
-        }
+        found = has_barrier(body[i]) || begins_loop(body[i], body, n);
     return found;
 }
 
@@ -99,7 +117,7 @@ static void hide_in(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef f)
                 break;
             LLVMValueRef add = increment_of(phi, &latch);
             if (add && (is_stride(LLVMGetOperand(add, LLVMGetOperand(add, 0) == phi), team) ||
-                        holds_loop(f, block, latch)))
+                        holds_others(f, block, latch)))
                 hide(u, b, phi, add);
         }
 }
