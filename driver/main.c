@@ -40,16 +40,35 @@ static bool is_source(const struct arg *a)
     return false;
 }
 
-static char
-    *stdin_text; /* read before signals are held back: it may take as long as the user likes */
-static size_t stdin_size;
+/* What can be read only once, an element an argument: standard input and pipes, as of a shell's
+ * <(…).  It is read before signals are held back: it may take as long as the user likes. */
+static struct stream {
+    char *text; /* NULL: an ordinary file */
+    size_t size;
+} *streams;
 
-static void read_stdin(void)
+/* Other processes would find what they have at 0 behind the name: /dev/stdin. */
+static bool leads_to_stdin(const char *path, const struct stat *st)
 {
-    if (!stdin_text)
-        stdin_text = file_read("-", &stdin_size);
-    if (!stdin_text)
-        diag_fatal(EXIT_COMPILE, "cannot read standard input: %s", strerror(errno));
+    struct stat link, in;
+    return lstat(path, &link) == 0 && S_ISLNK(link.st_mode) && fstat(0, &in) == 0 &&
+           in.st_dev == st->st_dev && in.st_ino == st->st_ino;
+}
+
+static bool is_stream(const char *path, const struct stat *st)
+{
+    return S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode) || leads_to_stdin(path, st);
+}
+
+static void read_stream(struct stream *s, const struct arg *a)
+{
+    if (!a->language && !text_ends(a->value, ".c"))
+        diag_fatal(EXIT_USAGE, "%s needs a language: -x c %s",
+                   strcmp(a->value, "-") == 0 ? "standard input" : "a pipe", a->value);
+    s->text = file_read(a->value, &s->size);
+    if (!s->text)
+        diag_fatal(EXIT_COMPILE, "cannot read %s: %s",
+                   strcmp(a->value, "-") == 0 ? "standard input" : a->value, strerror(errno));
 }
 
 /* The rename at the end would replace the source. */
@@ -67,6 +86,7 @@ static void check_inputs(const struct options *o)
 {
     unsigned sources = 0;
     bool missing = false;
+    streams = mem_array(o->nargs, sizeof *streams);
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
         struct stat st;
@@ -74,15 +94,15 @@ static void check_inputs(const struct options *o)
             continue;
         sources += is_source(a);
         if (strcmp(a->value, "-") == 0) {
-            if (!a->language)
-                diag_fatal(EXIT_USAGE, "standard input needs a language: -x c -");
-            read_stdin();
+            read_stream(&streams[i], a);
         } else if (stat(a->value, &st) != 0) {
             diag_error("cannot read '%s': %s", a->value, strerror(errno));
             missing = true;
         } else if (S_ISDIR(st.st_mode)) {
             diag_error("cannot read '%s': it is a directory", a->value);
             missing = true;
+        } else if (is_source(a) && is_stream(a->value, &st)) {
+            read_stream(&streams[i], a);
         } else
             check_overwriting(o, a, &st);
     }
@@ -133,30 +153,37 @@ static struct job start_job(const struct options *o, const struct arg *a, unsign
                          .input = a,
                          .path = a->value,
                          .language = a->language,
-                         .stem = path_stem(a->value),
+                         .stem = strcmp(a->value, "-") == 0 ? "stdin" : path_stem(a->value),
                          .input_file = a->value,
                          .index = index,
                          .dir = mem_alloc(sizeof(char *)) };
 }
 
+/* For clang it is standard input, whatever its name. */
+static void copy_stream(struct job *j, const struct stream *s)
+{
+    j->path = "-";
+    j->language = j->language ? j->language : "c";
+    j->input_file = mem_printf("%s/stdin.txt", drv_job_dir(j));
+    if (!file_write(j->input_file, s->text, s->size))
+        diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", j->input_file, strerror(errno));
+}
+
 static struct job make_job(const struct options *o, const struct arg *a, unsigned index)
 {
     struct job j = start_job(o, a, index);
-    bool from_stdin = strcmp(a->value, "-") == 0;
-    if (from_stdin)
-        j.stem = "stdin";
-    const char *base = o->save ? save_dir(o) : from_stdin ? drv_job_dir(&j) : NULL;
+    const bool is_dash = strcmp(a->value, "-") == 0;
+    const struct stream *stream = &streams[index];
+    const char *base = o->save ? save_dir(o) : stream->text ? drv_job_dir(&j) : NULL;
     /* Without "./": the assembler would take the two spellings in the line table of X.host.c for
      * one file. */
     if (base)
         j.base =
             strcmp(base, ".") == 0 && *j.stem != '-' ? j.stem : mem_printf("%s/%s", base, j.stem);
     j.link = o->goal == GOAL_LINK;
-    if (from_stdin) {
-        j.input_file = mem_printf("%s/stdin.txt", drv_job_dir(&j));
-        if (!file_write(j.input_file, stdin_text, stdin_size))
-            diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", j.input_file, strerror(errno));
-        if (!o->output && !j.link)
+    if (stream->text) {
+        copy_stream(&j, stream);
+        if (is_dash && !o->output && !j.link)
             j.stem = "-";
     }
     j.output = j.link ? link_object(o, &j) : o->output ? o->output : default_output(o, &j);
@@ -203,7 +230,7 @@ static int link_at_once(const struct options *o)
             sources++;
             only = i;
         }
-    if (sources != 1)
+    if (sources != 1 || streams[only].text)
         return -1;
     struct job j = start_job(o, &o->args[only], only);
     return drv_link_at_once(&j);

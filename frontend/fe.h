@@ -157,14 +157,13 @@ struct fe_typeref {
     unsigned offset, length;
     unsigned decl;
 };
-struct fe_localtype {              /* a type, typedef or enum constant declared inside a function */
-    unsigned decl;                 /* key: offset of the declaration's location */
-    struct omp_extent extent;      /* definition, empty for enum constants */
-    unsigned name_at, name_length; /* 0 length: unnamed */
+struct fe_localtype { /* a type, typedef, enum constant or constexpr declared inside a function */
+    unsigned decl;    /* key: offset of the declaration's location */
+    struct omp_extent extent;                  /* definition, empty for enum constants */
+    unsigned name_at, name_length;             /* 0 length: unnamed */
     const char *old_name, *new_name, *keyword; /* keyword "" for typedefs and constants */
-    bool is_typedef, is_constant, variably_modified, definition, hoisted;
-    bool carried;   /* a variable leads to it in the device text: carriers.c */
-    unsigned group; /* typedef: begin of the whole declaration */
+    bool is_typedef, is_constant, is_constexpr, variably_modified, definition, hoisted;
+    bool carried; /* a variable leads to it in the device text: carriers.c */
     struct omp_function *function;
     CXCursor cursor;
 };

@@ -66,7 +66,9 @@ static void read_init(struct loop_reader *r, CXCursor c)
         return;
     }
     enum omp_type_kind kind = r->l->iv->type->kind;
-    if (kind != OMPT_INT && kind != OMPT_BOOL && kind != OMPT_POINTER)
+    if (kind == OMPT_OTHER)
+        bad_loop(r, fe_begin(r->fe, c), "a loop variable of type _BitInt, which is not supported");
+    else if (kind != OMPT_INT && kind != OMPT_BOOL && kind != OMPT_POINTER)
         bad_loop(r, fe_begin(r->fe, c), "a loop variable that is neither an integer nor a pointer");
 }
 
@@ -348,7 +350,8 @@ void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
 {
     int64_t n = associated_loops(p->c);
     if (n < 1 || n > OMP_MAX_LOOPS) {
-        fe_error_at(fe, p->c->place, "cannot collapse %lld loops", (long long)n);
+        fe_error_at(fe, p->c->place, "cannot collapse %lld loops; at most %d", (long long)n,
+                    OMP_MAX_LOOPS);
         return;
     }
     struct loop_reader r = { fe, p, NULL, false };

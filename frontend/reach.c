@@ -468,6 +468,8 @@ static void mark_decls(struct fe *fe)
         case OMPD_VARIABLE:
             d->device = d->var->declare_target != OMPV_NOT_DECLARED &&
                         d->var->declare_target != OMPV_DT_LINK;
+            if (d->var->is_constexpr)
+                mark_in_types(fe, d->extent);
             break;
         case OMPD_PROTOTYPE: mark_prototype(fe, d, f); break;
         case OMPD_FUNCTION: d->device = f->f->device && !f->known; break;

@@ -124,12 +124,13 @@ static bool is_literal_address(struct fe *fe, CXCursor c)
            is_literal(fe, child_of(fe, c));
 }
 
-/* Where in the chain the last pointer is followed, or else its root. */
+/* Where in the chain the last pointer is followed, or else its root, with the subscripts that come
+ * before any member: clang takes these. */
 static CXCursor last_object(struct fe *fe, CXCursor c)
 {
     do
         c = converted(fe, child_of(fe, c));
-    while (is_link(c) && !points(c));
+    while (has_member(fe, c) && !points(c));
     return c;
 }
 
@@ -138,12 +139,14 @@ static bool is_in_literal(struct fe *fe, CXCursor c)
 {
     struct fe_token t;
     CXCursor object = last_object(fe, c);
-    if (!is_link(object) && !points(object))
-        return is_literal(fe, object);
+    bool leaves = false;
+    if (!points(object))
+        return is_literal(fe, root_of(fe, object, &leaves));
     if (!fe_next_token(fe->u, fe_extent(fe, object).end, &t) || fe->u->text[t.begin] != '-')
         return false;
-    return is_link(object) ? is_in_literal(fe, object)
-                           : is_literal_address(fe, fe_strip(fe, object));
+    return has_member(fe, object) ? is_in_literal(fe, object)
+           : is_link(object)      ? is_literal(fe, root_of(fe, object, &leaves))
+                                  : is_literal_address(fe, fe_strip(fe, object));
 }
 
 /* The member by its place in the object. */
@@ -152,14 +155,15 @@ static void place_member(struct walk *w, CXCursor c)
     struct fe *fe = w->fe;
     CXCursor object = last_object(fe, c);
     struct omp_extent e = fe_extent(fe, c), o = fe_extent(fe, object);
-    const char *text = fe_text(fe, o), *star = points(object) ? "*" : "";
     struct fe_token t;
     if (!fe_next_token(fe->u, o.end, &t))
         return;
+    /* an arrow follows what points, and arrays */
+    const char *text = fe_text(fe, o), *star = fe->u->text[t.begin] == '-' ? "*" : "";
     fe_add_edit(fe, w->edits, o.begin, 0,
                 arena_printf(fe->a, "(*(__typeof__((%s%s).%s) *)((char *)%s(", star, text,
                              fe_text(fe, (struct omp_extent){ t.end, e.end }), *star ? "" : "&"));
-    if (is_link(object))
+    if (has_member(fe, object))
         place_member(w, object);
     fe_add_edit(fe, w->edits, o.end, t.end - o.end,
                 arena_printf(fe->a, ") + __builtin_offsetof(__typeof__(%s%s), ", star, text));

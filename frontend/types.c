@@ -66,6 +66,9 @@ static bool variably_modified(CXType t)
     }
 }
 
+/* Its text is the declaration up to the ';', with all that it declares. */
+static bool is_whole(const struct fe_localtype *l) { return l->is_typedef || l->is_constexpr; }
+
 void fe_note_local_type(struct fe *fe, CXCursor c)
 {
     unsigned at = fe_location(fe, c);
@@ -73,7 +76,8 @@ void fe_note_local_type(struct fe *fe, CXCursor c)
         return;
     enum CXCursorKind k = clang_getCursorKind(c);
     const char *name = clang_Cursor_isAnonymous(c) ? "" : take(fe, clang_getCursorSpelling(c));
-    bool constant = k == CXCursor_EnumConstantDecl, is_typedef = k == CXCursor_TypedefDecl;
+    bool constant = k == CXCursor_EnumConstantDecl, is_typedef = k == CXCursor_TypedefDecl,
+         is_constexpr = k == CXCursor_VarDecl;
     size_t n = strlen(name);
     /* clang lends a typedef's name to an unnamed struct */
     if (strncmp(fe->u->text + at, name, n)) {
@@ -90,14 +94,17 @@ void fe_note_local_type(struct fe *fe, CXCursor c)
                                 .keyword = keyword_of(k),
                                 .is_typedef = is_typedef,
                                 .is_constant = constant,
+                                .is_constexpr = is_constexpr,
                                 .function = fe->in->f,
                                 .cursor = c };
     l->new_name = fresh;
-    l->definition = is_typedef || (!constant && clang_isCursorDefinition(c));
-    if (is_typedef) {
+    l->definition = is_whole(l) || (!constant && clang_isCursorDefinition(c));
+    if (is_typedef)
         l->variably_modified = variably_modified(clang_getTypedefDeclUnderlyingType(c));
+    if (is_constexpr) /* with the type that it may define */
+        l->extent.begin = fe->declaration;
+    if (is_whole(l))
         l->extent.end = fe_find_semicolon(fe->u, l->extent.end);
-    }
 }
 
 /* A name for the unnamed struct, union or enum that begins there. */
@@ -405,7 +412,9 @@ static void rename_declarations(struct fe *fe)
 static int by_local_type(const void *a, const void *b)
 {
     const struct fe_localtype *x = a, *y = b;
-    return (x->extent.begin > y->extent.begin) - (x->extent.begin < y->extent.begin);
+    if (x->extent.begin != y->extent.begin)
+        return x->extent.begin < y->extent.begin ? -1 : 1;
+    return (x->extent.end < y->extent.end) - (x->extent.end > y->extent.end); /* the outer one */
 }
 
 static bool refers_to_unhoisted(struct fe *fe, const struct fe_localtype *l)
@@ -467,12 +476,14 @@ typedef VEC(struct omp_rename) rename_list;
 static struct omp_decl hoisted_decl(struct fe *fe, const struct fe_localtype *l, unsigned end)
 {
     const char *text = renamed_text(fe, l->extent.begin, end);
-    return (struct omp_decl){ .kind = l->is_typedef ? OMPD_TYPEDEF : OMPD_TYPE,
+    return (struct omp_decl){ .kind = l->is_constexpr ? OMPD_VARIABLE
+                                      : l->is_typedef ? OMPD_TYPEDEF
+                                                      : OMPD_TYPE,
                               .extent = { l->extent.begin, end },
                               .device = true,
                               .function = l->function,
                               .place = fe_place(fe->u, l->extent.begin),
-                              .text = l->is_typedef ? text : arena_printf(fe->a, "%s;", text) };
+                              .text = is_whole(l) ? text : arena_printf(fe->a, "%s;", text) };
 }
 
 /* The tag's definition in the function becomes a reference, unless it is inside of another one. */
@@ -532,12 +543,12 @@ void fe_hoist_types(struct fe *fe)
         const struct fe_localtype *l = &fe->localtypes.at[i];
         if (!l->hoisted || l->is_constant || !l->definition)
             continue;
-        unsigned end = l->is_typedef ? l->extent.end : fe_attributes_end(fe->u, l->extent.end);
+        unsigned end = is_whole(l) ? l->extent.end : fe_attributes_end(fe->u, l->extent.end);
         if (l->extent.begin >= covered) {
             *VEC_PUSH(fe->a, &out) = hoisted_decl(fe, l, end);
             covered = end;
         }
-        if (!l->is_typedef)
+        if (!is_whole(l))
             replace_definition(fe, l, end, &definitions);
     }
     set_renames(fe, &references, &definitions);

@@ -70,6 +70,8 @@ struct omp_var {
     bool is_extern; /* declared here, defined elsewhere */
     bool is_static;
     bool is_weak; /* other files may define it, too */
+    /* a constant with a name: the device text has its declaration, and nothing captures it */
+    bool is_constexpr;
     /* at file scope, what the declaration asks for beyond its type's, to be written before it, with
      * a blank; NULL: nothing */
     const char *alignment;

@@ -54,6 +54,7 @@ static const struct step {
     bool sets; /* for each set of kernels */
 } steps[] = {
     { "input", ir_read_input, false },
+    { "jumps", ir_replace_jumps, false },
     { "math", ir_lower_math, false },
     { "prints", ir_lower_prints, false },
     { "", ir_check_unwritten, false },

@@ -183,6 +183,38 @@ static void add_variable_decl(struct fe *fe, CXCursor c, struct omp_var *v, bool
     v->alignment = alignment ? alignment : v->alignment;
 }
 
+/* Outside of the brackets of what a declaration says before the name? */
+static bool says_constexpr(struct fe *fe, unsigned begin, unsigned name)
+{
+    struct fe_token t;
+    int depth = 0;
+    for (unsigned at = begin; at < name && fe_next_token(fe->u, at, &t); at = t.end) {
+        depth += fe_bracket(fe->u, &t);
+        if (!depth && fe_token_is(fe, &t, "constexpr"))
+            return true;
+    }
+    return false;
+}
+
+static bool is_constant(CXCursor c)
+{
+    CXType t = clang_getCanonicalType(clang_getCursorType(c));
+    bool is = clang_isConstQualifiedType(t);
+    for (; !is && t.kind == CXType_ConstantArray; is = clang_isConstQualifiedType(t))
+        t = clang_getCanonicalType(clang_getArrayElementType(t));
+    return is && !clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(c));
+}
+
+/* libclang does not say so, but that at file scope it is internal without `static`. */
+static bool is_constexpr(struct fe *fe, CXCursor c)
+{
+    if (clang_getCursorKind(c) != CXCursor_VarDecl || !is_constant(c))
+        return false;
+    if (!fe->in && clang_Cursor_getStorageClass(c) == CX_SC_None)
+        return clang_getCursorLinkage(c) == CXLinkage_Internal;
+    return says_constexpr(fe, fe->in ? fe->declaration : fe_begin(fe, c), fe_location(fe, c));
+}
+
 void walk_on_var(struct fe *fe, CXCursor c)
 {
     enum omp_storage storage = storage_of(fe, c);
@@ -200,7 +232,10 @@ void walk_on_var(struct fe *fe, CXCursor c)
     else if (clang_getCursorType(c).kind == CXType_ConstantArray && !v->type->size)
         v->type = fe_type(fe, clang_getCursorType(c));
     v->is_extern &= !definition;
-    v->is_static |= sc == CX_SC_Static;
+    v->is_constexpr |= is_constexpr(fe, c);
+    v->is_static |= sc == CX_SC_Static || (v->is_constexpr && !fe->in);
+    if (v->is_constexpr && fe->in)
+        fe_note_local_type(fe, c);
     unsigned at = fe_location(fe, c);
     if (fe->in && sc == CX_SC_Extern)
         rename_in_block(fe, v, at);
@@ -220,7 +255,10 @@ void walk_on_reference(struct fe *fe, CXCursor c)
     case CXCursor_VarDecl:
     case CXCursor_ParmDecl: {
         struct omp_var *v = fe_var_of(fe, decl);
-        if (v)
+        if (v && v->is_constexpr)
+            *VEC_PUSH(fe->a, &fe->typerefs) =
+                (struct fe_typeref){ e.begin, e.end - e.begin, v->decl };
+        else if (v)
             *VEC_PUSH(fe->a, &fe->refs) = (struct omp_ref){ e.begin, e.end - e.begin, v, false };
         break;
     }

@@ -209,20 +209,30 @@ void ompgpu_emu_image_unload(struct emu_module *m)
     ompgpu_xfree(m);
 }
 
+/* Names may be as long as a program likes. */
+static void *find_prefixed(const struct emu_module *m, const char *prefix, const char *name)
+{
+    size_t size = strlen(prefix) + strlen(name) + 1;
+    char *symbol = ompgpu_xalloc(size);
+    if (!symbol)
+        return NULL;
+    snprintf(symbol, size, "%s%s", prefix, name);
+    void *entry = dlsym(m->handle, symbol);
+    ompgpu_xfree(symbol);
+    return entry;
+}
+
 /* A kernel has one of the forms. */
 static void *find_kernel(const struct emu_module *m, const char *name, enum emu_form *form)
 {
     static const char *const prefixes[] = { [EMU_SPAN] = OMPGPU_EMU_SPAN,
-                                            [EMU_STACKLESS] = OMPGPU_EMU_START,
-                                            [EMU_FIBERS] = "" };
-    char symbol[512];
-    void *entry = NULL;
-    for (*form = EMU_SPAN;; ++*form) {
-        snprintf(symbol, sizeof symbol, "%s%s", prefixes[*form], name);
-        entry = dlsym(m->handle, symbol);
-        if (entry || *form == EMU_FIBERS)
+                                            [EMU_STACKLESS] = OMPGPU_EMU_START };
+    for (*form = EMU_SPAN; *form != EMU_FIBERS; ++*form) {
+        void *entry = find_prefixed(m, prefixes[*form], name);
+        if (entry)
             return entry;
     }
+    return dlsym(m->handle, name);
 }
 
 int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_kernel **kernel)

@@ -410,12 +410,14 @@ static unsigned bytes_in(const struct record *r)
     return r->part == OMPGPU_EMU_READ_BY_TEAMS ? r->thread : bytes_of(r->part);
 }
 
+/* The first with none but these.  Of the bytes in the middle of a word, and of three, some are
+ * forgotten: so none is remembered that was not accessed. */
 static unsigned part_of(unsigned bytes)
 {
     unsigned part = 0;
-    while (part < 7 && bytes_of(part) != bytes)
+    while (bytes_of(part) & ~bytes)
         part++;
-    return part < 7 ? part : 0;
+    return part;
 }
 
 static struct record unpack(cell c)
@@ -465,9 +467,9 @@ static bool is_earlier_kernel(const struct access *a, const struct record *r)
     return phases[r->phase].launch != phases[a->phase].launch;
 }
 
-static bool conflicts(const struct access *a, const struct record *r, unsigned part)
+static bool conflicts(const struct access *a, const struct record *r, unsigned bytes)
 {
-    if (!(bytes_in(r) & bytes_of(part)) || (a->atomic && r->kind == ATOMIC))
+    if (!(bytes_in(r) & bytes) || (a->atomic && r->kind == ATOMIC))
         return false;
     if ((a->silent && r->kind == WRITE) || (a->kind == READ && r->kind <= READ_BY_MANY))
         return false;
@@ -497,29 +499,30 @@ static void report(const struct access *a, const struct record *r)
 
 /* Several teams have read the same bytes, or do now. */
 static bool is_read_by_teams(const struct access *a, const struct record *r, bool any,
-                             unsigned part)
+                             unsigned bytes)
 {
     if (!any || r->kind > READ_BY_MANY || a->kind != READ || is_earlier_kernel(a, r))
         return false;
     return r->part == OMPGPU_EMU_READ_BY_TEAMS ||
-           (phases[r->phase].team != phases[a->phase].team && (bytes_of(r->part) & bytes_of(part)));
+           (phases[r->phase].team != phases[a->phase].team && (bytes_of(r->part) & bytes));
 }
 
 /* What the cell says afterwards. */
-static struct record note(const struct access *a, const struct record *r, bool any, unsigned part)
+static struct record note(const struct access *a, const struct record *r, bool any, unsigned bytes)
 {
-    struct record mine = { a->phase, a->thread, part, a->kind, (uint32_t)(uintptr_t)a->site };
+    struct record mine = { a->phase, a->thread, part_of(bytes), a->kind,
+                           (uint32_t)(uintptr_t)a->site };
     bool now = any && r->phase == a->phase;
     if ((a->atomic && a->kind == READ) ||
         (now && r->kind >= WRITE && (a->kind < WRITE || (a->atomic && r->kind == ATOMIC))))
         return any ? *r : (struct record){ 0 };
-    if (is_read_by_teams(a, r, any, part)) {
+    if (is_read_by_teams(a, r, any, bytes)) {
         if (r->part == OMPGPU_EMU_READ_BY_TEAMS)
             return *r;
         mine.part = OMPGPU_EMU_READ_BY_TEAMS;
-        mine.thread = bytes_of(r->part) & bytes_of(part);
+        mine.thread = bytes_of(r->part) & bytes;
         mine.kind = READ_BY_MANY;
-    } else if (now && r->kind <= READ_BY_MANY && a->kind == READ && r->part == part &&
+    } else if (now && r->kind <= READ_BY_MANY && a->kind == READ && r->part == mine.part &&
                (r->kind == READ_BY_MANY || r->thread != a->thread)) {
         mine = *r;
         mine.kind = READ_BY_MANY;
@@ -531,15 +534,14 @@ static void visit_word(const struct access *a, uintptr_t word, unsigned bytes)
 {
     cell *at = find_cell(a->w, word), was = at ? __atomic_load_n(at, __ATOMIC_RELAXED) : 0;
     struct record r = unpack(was);
-    unsigned part = part_of(bytes);
     if (!at)
         return;
     /* what it was before its team's last barrier, or another team's */
     if (r.phase < a->order->team_floor && is_shared(a->w, word))
         was = 0;
-    if (was && conflicts(a, &r, part))
+    if (was && conflicts(a, &r, bytes))
         report(a, &r);
-    cell is = pack(note(a, &r, was, part));
+    cell is = pack(note(a, &r, was, bytes));
     if (is != was)
         __atomic_store_n(at, is, __ATOMIC_RELAXED);
 }

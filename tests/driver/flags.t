@@ -42,4 +42,10 @@ while read -r spelling kind stages; do
     case $spelling in -fPIC | -w | -m32 | -mx32) continue ;; esac
     check "$spelling: $stages" row "$spelling" "$kind" "$stages"
 done <rows
+# of the host only: clang refuses them for a GPU
+for flag in -fzero-call-used-regs=used -fpatchable-function-entry=4 -fsplit-machine-functions -fveclib=libmvec -fexcess-precision=16 \
+    -fprotect-parens -fmodules; do
+    check "$flag with code for a GPU" "$CC" --gpu-arch=sm_90 -O2 "$flag" --emit=ptx app.c
+    check "... and for the host" "$CC" --gpu-arch=emu -O2 "$flag" -c app.c -o app.o
+done
 finish

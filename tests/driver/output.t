@@ -55,6 +55,14 @@ cp app.c app.txt
 check "-x c" cc -x c app.txt -o prog && check "... runs" runs prog
 check "-x c -x none" cc -x c app.txt -x none -c
 check "- is standard input" sh -c "'$CC' $ARCH -O2 -x c - -o prog <app.c" && check "... runs" runs prog
+rm -f prog
+check "a pipe" sh -c "cat app.c | '$CC' $ARCH -O2 -x c /dev/stdin -o prog" && check "... runs" runs prog
+rm -f prog
+check "a file as /dev/stdin" sh -c "'$CC' $ARCH -O2 -x c /dev/stdin -o prog <app.c" && check "... runs" runs prog
+rm -f prog
+mkfifo pipe.c
+check "a pipe with a name" in_time sh -c "cat app.c >pipe.c & '$CC' $ARCH -O2 pipe.c -o prog" && check "... runs" runs prog
+check "... with its object" in_time sh -c "cat app.c >pipe.c & '$CC' $ARCH -c pipe.c" && check "... it is there" test -s pipe.o
 check "- without targets" sh -c "'$CC' $ARCH -O2 -x c - -o prog <plain.c" && check "... runs" runs prog
 check "- without a language" test_must_fail 2 sh -c "'$CC' -c - <app.c"
 check "-fsyntax-only" cc -fsyntax-only app.c && check "-fsyntax-only without targets" cc -fsyntax-only plain.c

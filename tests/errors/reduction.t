@@ -30,6 +30,11 @@ void f(void) { int *p[4];
 #pragma omp target parallel for reduction(+: p)
 LOOP p[0]++; }
 C
+bad "bit-precise" t.c:2:46 "'u24'|_BitInt|declare reduction" <<'C'
+typedef unsigned _BitInt(24) u24; void f(void) { u24 p = 0;
+#pragma omp target parallel for reduction(+: p)
+LOOP p++; }
+C
 bad "const" t.c:2:46 "const-qualified" <<'C'
 void f(void) { const int c = 0; int s = 0;
 #pragma omp target parallel for reduction(+: c)

@@ -46,6 +46,30 @@ static void reads(void)
         CHECK_EQ(got[i], want[i]);
 }
 
+/* Array literals: subscripts and arrows come before the member. */
+static void in_arrays(void)
+{
+    int got[7] = { 0 }, on = 0, two = 2;
+#pragma omp target map(tofrom: got, on)
+    {
+        struct pair z = { 1, 7, 3, { 4, 5, 6 }, NULL };
+        z.next = &z;
+        on = ON_DEVICE;
+        got[0] = ((struct pair[2]){ { 1 }, { 5, 6 } })[1].b;
+        got[1] = (struct pair[]){ { 1 }, { 2 }, { .many = { two, 8 } } }[two].many[1];
+        got[2] = ((struct pair[2][2]){ { { 1 } }, { { 3 }, { 5, 9 } } })[1][1].b;
+        got[3] = ((struct pair *[]){ &z, &z })[1]->next->b;
+        got[4] = ((struct outer[]){ { .inner = { .next = &z } } })[0].inner.next->many[two];
+        got[5] = ((struct pair[2]){ { 11 } })->a;
+        ((struct pair[1]){ z })[0].b = 3;
+        *(int *)&((struct pair[1]){ z })[0].b += ++got[6];
+    }
+    static const int want[7] = { 6, 8, 9, 7, 6, 11, 1 };
+    CHECK(on);
+    for (int i = 0; i < 7; i++)
+        CHECK_EQ(got[i], want[i]);
+}
+
 static void writes(void)
 {
     int got[8] = { 0 };
@@ -136,6 +160,7 @@ static void local_types(void)
 int main(void)
 {
     reads();
+    in_arrays();
     writes();
     directives();
     literals(0);

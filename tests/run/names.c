@@ -54,6 +54,16 @@ static int both(int x) /* called inside of a parallel region and outside */
     return x + (s == 0);
 }
 
+/* of 1,024 characters, with more before them in the image */
+#define TIMES8_(a) a##a##a##a##a##a##a##a
+#define TIMES8(a) TIMES8_(a)
+static int TIMES8(TIMES8(TIMES8(xy)))(int x)
+{
+#pragma omp target map(tofrom: x)
+    x += ON_DEVICE;
+    return x;
+}
+
 int main(void)
 {
     int a = 0, b[40] = { 0 }, on = 0;
@@ -72,5 +82,6 @@ int main(void)
     CHECK_EQ(a, 25);
     for (int i = 0; i < 40; i++)
         CHECK_EQ(b[i], i + 25);
+    CHECK_EQ(TIMES8(TIMES8(TIMES8(xy)))(3), 4);
     return RESULT;
 }

@@ -61,9 +61,30 @@ static void records(void)
     CHECK(sum == 703 && n == 1100);
 }
 
+/* Neighbours that share a word are accessed by threads of their own: that is no race. */
+static void neighbours(void)
+{
+    struct { char c[9]; } nine[40];
+    struct { char c; short s; } three[40];
+    int wrong = 0;
+#pragma omp target map(from: nine, three)
+#pragma omp parallel for
+    for (int i = 0; i < 40; i++) {
+        nine[i] = (__typeof__(*nine)){ { (char)i } };
+        three[i].c = (char)i;
+        three[i].s = (short)(2 * i);
+        three[i].s++;
+    }
+#pragma omp target teams distribute parallel for map(to: nine, three) reduction(+: wrong)
+    for (int i = 0; i < 40; i++)
+        wrong += nine[i].c[0] != i || three[i].c != i || three[i].s != 2 * i + 1;
+    CHECK_EQ(wrong, 0);
+}
+
 int main(void)
 {
     types();
     records();
+    neighbours();
     return RESULT;
 }

@@ -49,8 +49,9 @@ static void define_variable(struct cg *cg, const struct omp_decl *d, const char 
                             const char *symbol)
 {
     const struct omp_var *v = d->var;
-    cg_put(cg, "%s%s%s%s %s%s%s", alignment_of(v), v->is_static ? "static " : "",
-           v->is_weak ? "__attribute__((weak)) " : "", type, const_of(v), v->name, symbol);
+    cg_put(cg, "%s%s%s%s%s %s%s%s", alignment_of(v), v->is_static ? "static " : "",
+           v->is_constexpr ? "constexpr " : "", v->is_weak ? "__attribute__((weak)) " : "", type,
+           const_of(v), v->name, symbol);
     if (!d->tentative && !cg_empty(v->init)) {
         cg_puts(cg, " = ");
         cg_copy(cg, v->init);
@@ -82,7 +83,7 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
         define_variable(cg, d, type, symbol);
     else if (!d->tentative)
         cg_put(cg, "static %s *%s;\n", type, v->name);
-    if (!d->tentative)
+    if (!d->tentative && cg_is_device_variable(v))
         cg_put(cg, "__OMPGPU_VAR(%s, %s)\n", cg_export_id(cg, v), v->name);
 }
 
@@ -163,7 +164,7 @@ static void write_decl(struct cg *cg, const struct omp_decl *d, bool *written)
 {
     switch (d->kind) {
     case OMPD_VARIABLE:
-        if (d->var && cg_is_device_variable(d->var))
+        if (d->var && (cg_is_device_variable(d->var) || d->var->is_constexpr))
             write_variable(cg, d, written);
         else if (d->var && d->var->sized)
             declare_sized(cg, d->var, written);

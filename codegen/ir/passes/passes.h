@@ -2,6 +2,7 @@
  * (link/).  In: a unit whose kernels are known; out: the same unit, its module rewritten.
  *
  * Before the runtime is linked, while its functions are calls that can be recognised:
+ *   jumps.c       computed goto becomes a switch
  *   unwritten.c   -fompgpu-check: reads of locals that have no value
  *   math.c        intrinsics become calls of the C math functions
  *   prints.c      printf on a GPU: what the driver can do and what the runtime has to
@@ -45,6 +46,7 @@
 #define OMPGPU_IR_PASSES_H
 #include "codegen/ir/tool.h"
 
+bool ir_replace_jumps(struct ir_unit *);
 bool ir_lower_math(struct ir_unit *);
 bool ir_lower_prints(struct ir_unit *);
 bool ir_size_copies(struct ir_unit *);
