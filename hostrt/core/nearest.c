@@ -107,6 +107,28 @@ void ompgpu_data_nearest(struct ompgpu_device *dev, uintptr_t address,
     ompgpu_tables_unlock(dev, held);
 }
 
+/* In an allocation or a mapping, and not where the host may be, too. */
+static bool is_device_only(struct ompgpu_device *dev, uintptr_t address)
+{
+    const struct ompgpu_entry *e =
+        (const struct ompgpu_entry *)ompgpu_ranges_find(&dev->allocations, address, 1);
+    if (e)
+        return !e->shared;
+    for (e = ompgpu_present_next(dev, 0); e; e = ompgpu_present_next(dev, e->end))
+        if (address - e->device < e->end - e->begin)
+            return true;
+    return false;
+}
+
+bool ompgpu_is_device_only(struct ompgpu_device *dev, uintptr_t address)
+{
+    unsigned held = lock_table(dev);
+    bool is = held && is_device_only(dev, address);
+    if (held)
+        ompgpu_tables_unlock(dev, held);
+    return is;
+}
+
 void ompgpu_nearest_on(const struct ompgpu_plugin *plugin, int ordinal, uintptr_t address,
                        char *text, size_t size)
 {

@@ -161,10 +161,10 @@ static void report_outdated(const void *p, size_t size, struct ompgpu_emu_site *
 {
     struct ompgpu_where where = where_of(s);
     if (is_first(s, OMPGPU_CHECK_STALE))
-        ompgpu_check_report(OMPGPU_CHECK_STALE, &where,
-                            "read of %zu bytes at %p, which the host has changed since they were "
-                            "copied to the device; 'target update to(…)' after the change%s",
-                            size, p, context_of(p).s);
+        ompgpu_check_suspect(&where,
+                             "read of %zu bytes at %p, which the host has changed since they were "
+                             "copied to the device; 'target update to(…)' after the change%s",
+                             size, p, context_of(p).s);
 }
 
 /* The worst that is known of the bytes; *same: all of them are. */

@@ -58,6 +58,12 @@ static void find_mistakes(int n)
     for (int i = 0; i < n; i++)
         ompgpu_check_report(OMPGPU_CHECK_RACE, &where, "mistake %d", i);
 }
+static void find_suspect(int status)
+{
+    ompgpu_check_suspect(NULL, "one");
+    ompgpu_check_forget(ompgpu_check_suspect(NULL, "another"));
+    exit(status);
+}
 static struct end end_after(int n, const char *on_error) { return end_of(find_mistakes, n, on_error); }
 
 /* Two teams, each on an OS thread, find at the same time that one store races with either of two loads. */
@@ -98,12 +104,13 @@ static void find_races_twice(int unused)
 
 int main(void)
 {
-    enum { ADDRESS = 1, UNINIT = 2, RACE = 4, STALE = 8, ALL = 7 }; /* stale is asked for */
+    enum { ADDRESS = 1, UNINIT = 2, RACE = 4, STALE = 8, ALL = 15, STALE_ALL = 16, LEAK = 32 };
     check("nothing without a checked unit", kinds_for("") == 0);
     check("a list", kinds_for("address,race") == (ADDRESS | RACE));
     ompgpu_check_unit();
-    check("all but stale with one", kinds_for("") == ALL);
+    check("all of the default with one", kinds_for("") == ALL);
     check("a list counts there, too", kinds_for("uninit,stale") == (UNINIT | STALE));
+    check("what is asked for", kinds_for("leak,stale-all") == (LEAK | STALE_ALL | STALE));
     check("0 is none", kinds_for("0") == 0);
     check("an unknown word leaves the default", kinds_for("addres") == ALL);
     unsetenv("OMPGPU_CHECK");
@@ -118,6 +125,10 @@ int main(void)
     check("abort", WIFSIGNALED(e.status) && e.lines == 1);
     e = end_after(0, "exit");
     check("no mistake, exit status 0", WIFEXITED(e.status) && WEXITSTATUS(e.status) == 0 && e.lines == 0);
+    e = end_of(find_suspect, 0, "");
+    check("a suspect is no mistake", WIFEXITED(e.status) && WEXITSTATUS(e.status) == 0 && e.lines == 0);
+    e = end_of(find_suspect, 4, "");
+    check("... where the program fails it is shown", WIFEXITED(e.status) && WEXITSTATUS(e.status) == 4 && e.lines == 1 && strstr(e.text, "warning: one"));
     e = end_of(find_races_twice, 0, "continue");
     check("a race is reported once, also when two teams find it together", e.lines == 21 && strstr(e.text, " 180 more"));
     if (bad)
