@@ -639,6 +639,9 @@ void ompgpu_deferred_fork(enum ompgpu_fork when);
 int ompgpu_returning_await(struct ompgpu_device *, struct ompgpu_task *self, uintptr_t begin,
                            size_t size);
 int ompgpu_returning_add(struct ompgpu_task *, uintptr_t begin, size_t size);
+/* A construct will still copy some of it, `by`. */
+bool ompgpu_returning_at(struct ompgpu_device *, uintptr_t begin, size_t size,
+                         struct ompgpu_where *by);
 void ompgpu_returning_end(struct ompgpu_task *); /* it has been copied */
 void ompgpu_returning_fork(enum ompgpu_fork when);
 /* depend.c: the construct whose host task, with dependences, this host thread is about to make */
@@ -685,6 +688,10 @@ uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host);
 uintptr_t ompgpu_data_section(struct ompgpu_device *, uintptr_t host, size_t size);
 /* nearest.c: is it in memory of the device, where a GPU would not let the host be? */
 bool ompgpu_is_device_only(struct ompgpu_device *, uintptr_t address);
+bool ompgpu_is_allocation_on(const struct ompgpu_plugin *, int ordinal, uintptr_t address);
+/* nearest.c: a mapping ends, with the table held. */
+void ompgpu_mapping_gone(const struct ompgpu_device *, const struct ompgpu_where *,
+                         const struct ompgpu_entry *);
 /* nearest.c: text about the mapping nearest to an address that a kernel used, beginning with a
  * semicolon; removed: those that are no longer in the table, by `range.left` */
 void ompgpu_data_nearest(struct ompgpu_device *, uintptr_t address,
@@ -864,6 +871,8 @@ void ompgpu_stale_stored(struct ompgpu_entry *, uintptr_t host, size_t size);
 /* reads.c: does host code tell what it reads?  Where mappings of the device are that it has
  * changed. */
 bool ompgpu_reads_seen(void);
+/* Host code is to be looked at there from now on, whatever ompgpu_reads_watch() says. */
+void ompgpu_reads_widen(uintptr_t begin, uintptr_t end);
 /* While the thread runs a function of the program's as part of a device: it may use its memory. */
 void ompgpu_reads_pause(bool);
 void ompgpu_reads_watch(struct ompgpu_device *, uintptr_t begin, uintptr_t end);

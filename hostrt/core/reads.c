@@ -1,5 +1,6 @@
 /* reads.c - what -fompgpu-check-host finds in host code: loads from what a region has changed
- * (OMPGPU_CHECK=stale), and accesses to memory of the device (address).
+ * (OMPGPU_CHECK=stale), accesses to what a construct with nowait will copy back (race), and to
+ * memory of the device (address).
  *
  * Such host code calls a function of these before each load and store: clang's own instrumentation
  * for coverage does that, whose functions programs may define.  After a region it is known which
@@ -17,6 +18,27 @@ bool ompgpu_reads_seen(void) { return __atomic_load_n(&seen, __ATOMIC_RELAXED); 
 /* Of all devices; atomic.  low > high: none.  Before the first call, all is in it. */
 static uintptr_t low = 0, high = UINTPTR_MAX;
 
+/* What deferred constructs have copied back so far, or will; with the lock. */
+static struct ompgpu_range wide = { .begin = UINTPTR_MAX };
+static pthread_mutex_t window = PTHREAD_MUTEX_INITIALIZER;
+
+static void set_window(uintptr_t begin, uintptr_t end)
+{
+    __atomic_store_n(&low, begin < wide.begin ? begin : wide.begin, __ATOMIC_RELAXED);
+    __atomic_store_n(&high, end > wide.end ? end : wide.end, __ATOMIC_RELAXED);
+}
+
+void ompgpu_reads_widen(uintptr_t begin, uintptr_t end)
+{
+    if (!ompgpu_reads_seen() || !ompgpu_checks(OMPGPU_CHECK_RACE))
+        return;
+    pthread_mutex_lock(&window);
+    wide.begin = begin < wide.begin ? begin : wide.begin;
+    wide.end = end > wide.end ? end : wide.end;
+    set_window(__atomic_load_n(&low, __ATOMIC_RELAXED), __atomic_load_n(&high, __ATOMIC_RELAXED));
+    pthread_mutex_unlock(&window);
+}
+
 void ompgpu_reads_watch(struct ompgpu_device *dev, uintptr_t begin, uintptr_t end)
 {
     dev->newer.begin = begin, dev->newer.end = end;
@@ -25,8 +47,9 @@ void ompgpu_reads_watch(struct ompgpu_device *dev, uintptr_t begin, uintptr_t en
         begin = d->newer.end && d->newer.begin < begin ? d->newer.begin : begin;
         end = d->newer.end > end ? d->newer.end : end;
     }
-    __atomic_store_n(&low, begin, __ATOMIC_RELAXED);
-    __atomic_store_n(&high, end, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&window);
+    set_window(begin, end);
+    pthread_mutex_unlock(&window);
 }
 
 static bool is_first(const void *pc)
@@ -62,11 +85,22 @@ static struct ompgpu_where place_of(const struct access *a, struct ompgpu_line *
     return where;
 }
 
+/* The compiler may have made several loads of one place. */
+static bool is_first_at(const struct ompgpu_where *w)
+{
+    uintptr_t h = 14695981039346656037u;
+    for (const char *p = w->file; p && *p; p++)
+        h = (h ^ (unsigned char)*p) * 1099511628211u;
+    return !w->file || is_first((const void *)(h ^ (uintptr_t)w->line << 32 ^ w->column));
+}
+
 static void report_old(const struct ompgpu_entry *e, const struct access *a)
 {
     struct ompgpu_line line;
     struct ompgpu_where where = place_of(a, &line);
     char mapped[256] = "declare target";
+    if (!is_first_at(&where))
+        return;
     if (!e->owner)
         snprintf(mapped, sizeof mapped, "mapped at %.200s:%u", e->file ? e->file : "?", e->line);
     ompgpu_check_suspect(&where,
@@ -90,6 +124,28 @@ static void check_mappings(struct ompgpu_device *dev, const struct access *a)
     ompgpu_tables_unlock(dev, held);
 }
 
+/* ------------------------------------------------------------------ copies that will come */
+static bool check_returning(struct ompgpu_device *dev, const struct access *a)
+{
+    struct ompgpu_where by;
+    if (!ompgpu_any_deferred() || !ompgpu_checks(OMPGPU_CHECK_RACE) ||
+        !ompgpu_returning_at(dev, a->at, a->size, &by))
+        return false;
+    if (!is_first(a->pc))
+        return true;
+    struct ompgpu_line line;
+    struct ompgpu_where where = place_of(a, &line);
+    if (!is_first_at(&where))
+        return true;
+    ompgpu_check_report(OMPGPU_CHECK_RACE, &where,
+                        "race: the host %s %zu bytes at %p, and nothing orders that with the copy "
+                        "back of the construct with nowait at %.150s:%u; 'taskwait' before%s",
+                        a->store ? "writes" : "reads", a->size, (void *)a->at,
+                        by.file ? by.file : "?", by.line,
+                        where.file ? "" : "; -g has the line of the access");
+    return true;
+}
+
 /* ------------------------------------------------------------------ memory of the device */
 static _Thread_local bool paused;
 void ompgpu_reads_pause(bool is) { paused = is; }
@@ -99,6 +155,8 @@ static void report_device_memory(struct ompgpu_device *dev, const struct access 
     struct ompgpu_line line;
     struct ompgpu_where where = place_of(a, &line);
     char nearest[512] = "";
+    if (!is_first_at(&where))
+        return;
     ompgpu_data_nearest(dev, a->at, NULL, nearest, sizeof nearest);
     ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where,
                         "the host %s %zu bytes at %p, memory of device %d: only regions can use "
@@ -127,9 +185,12 @@ static __attribute__((noinline)) void check(const struct access *a)
         __atomic_store_n(&high, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&seen, true, __ATOMIC_RELAXED);
     }
-    for (int i = 0; i < ompgpu_ndevices; i++)
-        if (ompgpu_stale_watches(&ompgpu_devices[i]) && ompgpu_checks(OMPGPU_CHECK_STALE))
-            check_mappings(&ompgpu_devices[i], a);
+    for (int i = 0; i < ompgpu_ndevices; i++) {
+        struct ompgpu_device *dev = &ompgpu_devices[i];
+        if (!check_returning(dev, a) && ompgpu_stale_watches(dev) &&
+            ompgpu_checks(OMPGPU_CHECK_STALE))
+            check_mappings(dev, a);
+    }
 }
 
 static inline void look_at(const void *p, size_t size, const void *pc, bool store)

@@ -233,6 +233,7 @@ void ompgpu_stale_removed(const struct ompgpu_device *dev, const struct ompgpu_w
                           const struct ompgpu_entry *e)
 {
     static unsigned next;
+    ompgpu_mapping_gone(dev, where, e);
     if (!keeps_copies(dev) || !e->sent || e->unsent || e->nattachments ||
         memcmp((const void *)e->device, e->sent, e->end - e->begin) == 0)
         return;

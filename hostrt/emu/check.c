@@ -139,6 +139,12 @@ static bool is_of_team(const void *p)
            (ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, &b) && b.trusted);
 }
 
+static bool is_allocated(const void *p)
+{
+    return ompgpu_is_allocation_on(&ompgpu_emu_plugin, ompgpu_emu_worker->launch->ordinal,
+                                   (uintptr_t)p);
+}
+
 static void report_uninit(const void *p, size_t size, struct ompgpu_emu_site *s)
 {
     struct ompgpu_where where = where_of(s);
@@ -153,8 +159,11 @@ static void report_uninit(const void *p, size_t size, struct ompgpu_emu_site *s)
     else
         ompgpu_check_report(OMPGPU_CHECK_UNINIT, &where,
                             "read of %zu bytes at %p, which were neither copied to the device nor "
-                            "written there; map(to:) and map(tofrom:) copy them%s",
-                            size, p, context_of(p).s);
+                            "written there; %s%s",
+                            size, p,
+                            is_allocated(p) ? "omp_target_memcpy copies to it, its first argument"
+                                            : "map(to:) and map(tofrom:) copy them",
+                            context_of(p).s);
 }
 
 static void report_outdated(const void *p, size_t size, struct ompgpu_emu_site *s)
@@ -297,9 +306,10 @@ static const char *remedy_for(const struct ompgpu_emu_site *a, const struct ompg
     if (a->line == b->line && strcmp(a->file, b->file) == 0)
         return "; reduction(...) or atomic for what several threads update, private(...) for a "
                "temporary";
-    return same_team ? "; a barrier between them would order them"
-                     : "; only the end of a region orders what teams do, not critical or "
-                       "locks";
+    return same_team ? "; a barrier between them would order them; reduction(...) or atomic for "
+                       "what several threads update"
+                     : "; only the end of a region orders what teams do, not critical or locks; "
+                       "reduction(...) or atomic for what several teams update";
 }
 
 void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *s,

@@ -208,6 +208,25 @@ static void host_reads_device(void)
         use(p[3]); /* host_reads_device */
     omp_target_free(p, 0);
 }
+static void host_is_early(void)
+{
+#pragma omp target teams distribute parallel for map(tofrom: a) nowait
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < 1000; k++)
+            a[i] += k;
+    use(b[2]);
+    if (mended) {
+#pragma omp taskwait
+    }
+    use(a[2]); /* host_is_early */
+#pragma omp taskwait
+#pragma omp target teams distribute parallel for map(tofrom: a) map(to: b) nowait depend(out: a)
+    for (int i = 0; i < N; i++)
+        a[i] += b[i];
+    b[1] = 3;
+#pragma omp taskwait depend(in: a)
+    use(a[2]);
+}
 static void set_one(void *memory) { *(int *)memory = 1; }
 static void in_reach(void)
 {
@@ -332,6 +351,7 @@ int main(int n, char **args)
                 { "result_not_back", result_not_back },
                 { "update_of_nothing", update_of_nothing },
                 { "never_sent", never_sent },
+                { "host_is_early", host_is_early },
                 { "host_reads_device", host_reads_device },
                 { "in_reach", in_reach },
                 { "mapped_still", mapped_still },
