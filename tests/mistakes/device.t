@@ -68,6 +68,8 @@ for level in -O2 -O0; do
     mistake update_too_late uninit "'a[0:N]'"
     mistake halves race "'h'"
     mistake in_place race "'a[0:N]'"
+    mistake largest race "'max'|reduction("
+    mistake swapped uninit "omp_target_memcpy"
     mistake masked_first race "'set'"
     mistake last_team race "'last'"
     mistake plain_read race "'count'|atomic"
@@ -83,6 +85,12 @@ done
 variable() {
     test_must_fail 1 in_time ./prog variable 2>err && mentions "$(cat err)" "region variable_|byte 400 of 'table', which has 400|beside it"
 }
+mapped_before() {
+    line=$(grep -n "/\* after_exit \*/" "$src" | cut -d: -f1)
+    test_must_fail 1 in_time ./prog after_exit 2>err && mentions "$(cat err)" "region after_exit_|'a[0:N]' was mapped there until|device.c:$line"
+}
+check "use after exit data: until when it was mapped" mapped_before
+check "... mended" silent_run after_exit mended
 check "a store outside of a variable ends the region" variable
 check "... mended" silent_run variable mended
 # The column is the user's also after a name that is another one in device code.
