@@ -641,7 +641,7 @@ int ompgpu_returning_await(struct ompgpu_device *, struct ompgpu_task *self, uin
 int ompgpu_returning_add(struct ompgpu_task *, uintptr_t begin, size_t size);
 /* A construct will still copy some of it, `by`. */
 bool ompgpu_returning_at(struct ompgpu_device *, uintptr_t begin, size_t size,
-                         struct ompgpu_where *by);
+                         struct ompgpu_ticket *by);
 void ompgpu_returning_end(struct ompgpu_task *); /* it has been copied */
 void ompgpu_returning_fork(enum ompgpu_fork when);
 /* depend.c: the construct whose host task, with dependences, this host thread is about to make */
@@ -873,6 +873,8 @@ void ompgpu_stale_stored(struct ompgpu_entry *, uintptr_t host, size_t size);
 bool ompgpu_reads_seen(void);
 /* Host code is to be looked at there from now on, whatever ompgpu_reads_watch() says. */
 void ompgpu_reads_widen(uintptr_t begin, uintptr_t end);
+/* It has copied to the host what it had to. */
+void ompgpu_reads_returned(const struct ompgpu_task *);
 /* While the thread runs a function of the program's as part of a device: it may use its memory. */
 void ompgpu_reads_pause(bool);
 void ompgpu_reads_watch(struct ompgpu_device *, uintptr_t begin, uintptr_t end);

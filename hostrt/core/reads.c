@@ -9,6 +9,7 @@
  * where the value stays the same.  The memory of the emulated device is far from all others
  * (emu/window.c).  A place is reported once. */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include "hostrt/core/core.h"
 
@@ -125,25 +126,62 @@ static void check_mappings(struct ompgpu_device *dev, const struct access *a)
 }
 
 /* ------------------------------------------------------------------ copies that will come */
-static bool check_returning(struct ompgpu_device *dev, const struct access *a)
-{
-    struct ompgpu_where by;
-    if (!ompgpu_any_deferred() || !ompgpu_checks(OMPGPU_CHECK_RACE) ||
-        !ompgpu_returning_at(dev, a->at, a->size, &by))
-        return false;
-    if (!is_first(a->pc))
-        return true;
+/* Loads of what a deferred construct has yet to copy back: whether they were too early shows when
+ * it has.  Generated code reads pointers and lengths of later constructs so, which stay the same.
+ */
+enum { EARLY = 32 };
+static struct early {
+    struct ompgpu_ticket task; /* no task: free */
     struct ompgpu_line line;
-    struct ompgpu_where where = place_of(a, &line);
-    if (!is_first_at(&where))
+    struct ompgpu_where where; /* its file is the line's, or NULL */
+    uintptr_t at;
+    size_t size;
+    unsigned char value[16];
+} early[EARLY]; /* with the window's lock */
+
+static bool note_early(struct ompgpu_device *dev, const struct access *a)
+{
+    struct ompgpu_ticket task;
+    if (!ompgpu_any_deferred() || !ompgpu_checks(OMPGPU_CHECK_RACE) ||
+        !ompgpu_returning_at(dev, a->at, a->size, &task))
+        return false;
+    if (a->store || !is_first(a->pc))
         return true;
-    ompgpu_check_report(OMPGPU_CHECK_RACE, &where,
-                        "race: the host %s %zu bytes at %p, and nothing orders that with the copy "
-                        "back of the construct with nowait at %.150s:%u; 'taskwait' before%s",
-                        a->store ? "writes" : "reads", a->size, (void *)a->at,
-                        by.file ? by.file : "?", by.line,
-                        where.file ? "" : "; -g has the line of the access");
+    pthread_mutex_lock(&window);
+    struct early *e = early;
+    while (e < early + EARLY && e->task.task)
+        e++;
+    if (e < early + EARLY) {
+        e->where = place_of(a, &e->line);
+        e->task = task, e->at = a->at, e->size = a->size;
+        memcpy(e->value, (const void *)a->at, a->size);
+    }
+    pthread_mutex_unlock(&window);
     return true;
+}
+
+static void report_early(const struct early *e, const struct ompgpu_where *by)
+{
+    if (is_first_at(&e->where))
+        ompgpu_check_report(OMPGPU_CHECK_RACE, &e->where,
+                            "race: the host has read %zu bytes at %p before the construct with "
+                            "nowait at %.150s:%u has copied them back; 'taskwait' before%s",
+                            e->size, (void *)e->at, by->file ? by->file : "?", by->line,
+                            e->where.file ? "" : "; -g has the line of the access");
+}
+
+void ompgpu_reads_returned(const struct ompgpu_task *t)
+{
+    if (!ompgpu_reads_seen())
+        return;
+    pthread_mutex_lock(&window);
+    for (struct early *e = early; e < early + EARLY; e++)
+        if (e->task.task == t && e->task.serial == t->serial) {
+            if (memcmp((const void *)e->at, e->value, e->size) != 0)
+                report_early(e, &t->where);
+            e->task.task = NULL;
+        }
+    pthread_mutex_unlock(&window);
 }
 
 /* ------------------------------------------------------------------ memory of the device */
@@ -187,8 +225,7 @@ static __attribute__((noinline)) void check(const struct access *a)
     }
     for (int i = 0; i < ompgpu_ndevices; i++) {
         struct ompgpu_device *dev = &ompgpu_devices[i];
-        if (!check_returning(dev, a) && ompgpu_stale_watches(dev) &&
-            ompgpu_checks(OMPGPU_CHECK_STALE))
+        if (!note_early(dev, a) && ompgpu_stale_watches(dev) && ompgpu_checks(OMPGPU_CHECK_STALE))
             check_mappings(dev, a);
     }
 }

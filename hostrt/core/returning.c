@@ -49,13 +49,13 @@ int ompgpu_returning_await(struct ompgpu_device *dev, struct ompgpu_task *self, 
 }
 
 bool ompgpu_returning_at(struct ompgpu_device *dev, uintptr_t begin, size_t size,
-                         struct ompgpu_where *by)
+                         struct ompgpu_ticket *by)
 {
     pthread_mutex_lock(&lock);
     const struct ompgpu_returning *r = find(dev, begin, begin + size);
     bool is = r && begin < r->end && begin + size > r->begin;
     if (is)
-        *by = r->task.task->where;
+        *by = r->task;
     pthread_mutex_unlock(&lock);
     return is;
 }
@@ -98,6 +98,7 @@ void ompgpu_returning_end(struct ompgpu_task *t)
 {
     if (!t->returning)
         return;
+    ompgpu_reads_returned(t);
     pthread_mutex_lock(&lock);
     for (struct ompgpu_returning *r = t->returning; r; r = r->next)
         if (r->listed)

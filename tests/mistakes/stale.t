@@ -63,7 +63,7 @@ else
     suspect host_reads_before_from "'b', byte 396|stale.c:104|update from"
     suspect host_reads_variable "declare target|update from"
     OMPGPU_EMU_SPEED=1; export OMPGPU_EMU_SPEED # so that the host is early
-    mistake host_is_early "taskwait|reads 4 bytes" race
+    mistake host_is_early "taskwait|read 4 bytes" race
     unset OMPGPU_EMU_SPEED
     mistake host_reads_device "device 0|omp_target_memcpy" address
 fi
