@@ -79,8 +79,9 @@ static void describe_mapping(const struct nearest *n, char *text, size_t size)
 }
 
 /* ------------------------------------------------------------------ what was mapped */
-/* The last mappings that ended while checks are on; with the device's table. */
+/* The last mappings that ended while checks are on. */
 enum { GONE = 64 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct gone {
     const struct ompgpu_device *dev;
     uintptr_t begin, end;
@@ -92,8 +93,21 @@ static unsigned ngone; /* so far */
 void ompgpu_mapping_gone(const struct ompgpu_device *dev, const struct ompgpu_where *where,
                          const struct ompgpu_entry *e)
 {
+    pthread_mutex_lock(&lock);
     gone[ngone++ % GONE] =
         (struct gone){ dev, e->begin, e->end, e->name, where->file, where->line };
+    pthread_mutex_unlock(&lock);
+}
+
+/* The last one. */
+static const struct gone *find_gone(const struct ompgpu_device *dev, uintptr_t address)
+{
+    for (unsigned i = ngone; i > 0 && i + GONE > ngone; i--) {
+        const struct gone *g = &gone[(i - 1) % GONE];
+        if (g->dev == dev && address >= g->begin && address < g->end)
+            return g;
+    }
+    return NULL;
 }
 
 /* Where an address of the host has no mapping, it may have had one. */
@@ -102,14 +116,12 @@ static void describe_gone(struct ompgpu_device *dev, uintptr_t address, char *te
     size_t n = strlen(text);
     if (ompgpu_present_find(dev, address, 1))
         return;
-    for (unsigned i = ngone; i > 0 && i + GONE > ngone; i--) {
-        const struct gone *g = &gone[(i - 1) % GONE];
-        if (g->dev != dev || address < g->begin || address >= g->end)
-            continue;
+    pthread_mutex_lock(&lock);
+    const struct gone *g = find_gone(dev, address);
+    if (g)
         snprintf(text + n, size - n, "; '%s' was mapped there until %.150s:%u",
                  g->name ? g->name : "?", g->file ? g->file : "?", g->line);
-        return;
-    }
+    pthread_mutex_unlock(&lock);
 }
 
 /* Who has the table may be about to give it up, or wait for what has failed.  0: it does not. */

@@ -219,14 +219,17 @@ static bool is_new(const struct ompgpu_where *where, const char *name)
         unsigned line;
     } places[PLACES];
     static unsigned n;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* devices have tables of their own */
     unsigned i = 0;
+    pthread_mutex_lock(&lock);
     while (i < n && (places[i].line != where->line || places[i].file != where->file ||
                      places[i].name != name))
         i++;
-    if (i < n || n == PLACES)
-        return false;
-    places[n++] = (struct place){ where->file, name, where->line };
-    return true;
+    bool new = i == n && n < PLACES;
+    if (new)
+        places[n++] = (struct place){ where->file, name, where->line };
+    pthread_mutex_unlock(&lock);
+    return new;
 }
 
 void ompgpu_stale_removed(const struct ompgpu_device *dev, const struct ompgpu_where *where,
