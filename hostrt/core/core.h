@@ -860,7 +860,8 @@ void ompgpu_stale_result(const struct ompgpu_device *, const struct ompgpu_where
 void ompgpu_stale_absent(const struct ompgpu_device *, const struct ompgpu_where *,
                          const struct ompgpu_map *);
 /* Before and after a region; at the end of the program. */
-void ompgpu_stale_before(struct ompgpu_device *, const struct ompgpu_where *);
+void ompgpu_stale_before(struct ompgpu_device *, const struct ompgpu_where *,
+                         const struct ompgpu_map *, unsigned n);
 void ompgpu_stale_after(struct ompgpu_device *);
 void ompgpu_stale_end(struct ompgpu_device *);
 bool ompgpu_stale_watches(const struct ompgpu_device *);

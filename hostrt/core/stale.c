@@ -94,6 +94,13 @@ static void note_both(struct ompgpu_entry *e)
     e->unsent = true;
 }
 
+/* Others would have to be compared for each region. */
+static bool is_small(const struct ompgpu_entry *e)
+{
+    enum { SMALL = 4096 };
+    return e->end - e->begin <= SMALL;
+}
+
 static bool is_address(const char *word)
 {
     Dl_info about;
@@ -107,7 +114,7 @@ static bool is_address(const char *word)
 void ompgpu_stale_variable(const struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
     size_t all = e->end - e->begin;
-    if (!keeps_copies(dev))
+    if (!keeps_copies(dev) || (!is_small(e) && !ompgpu_reads_seen()))
         return;
     note_both(e);
     for (size_t at = 0; at < all && e->sent; at += WORD) {
@@ -354,18 +361,39 @@ static void check_variable(const struct ompgpu_where *where, const struct ompgpu
 static void look_before(struct ompgpu_device *dev, const struct ompgpu_where *where,
                         struct ompgpu_entry *e)
 {
-    if (e->owner)
+    if (e->owner && is_small(e))
         check_variable(where, e);
-    else
+    else if (!e->owner && (e->wanted || e->outdated))
         mark_outdated(dev, e);
+    e->wanted = false;
 }
 
-void ompgpu_stale_before(struct ompgpu_device *dev, const struct ompgpu_where *where)
+static struct ompgpu_entry *want(struct ompgpu_device *dev, uintptr_t host)
+{
+    struct ompgpu_entry *e = ompgpu_present_reach(dev, host, true);
+    if (e)
+        e->wanted = true;
+    return e;
+}
+
+/* What the region names, and what pointers in that lead to. */
+static void want_item(struct ompgpu_device *dev, const struct ompgpu_map *m)
+{
+    const struct ompgpu_entry *e =
+        m->flags & OMPGPU_MAP_PRIVATE_COPY ? NULL : want(dev, (uintptr_t)m->begin);
+    for (unsigned i = 0; e && i < e->nattachments; i++)
+        want(dev, *(const uintptr_t *)e->attachments[i].host);
+}
+
+void ompgpu_stale_before(struct ompgpu_device *dev, const struct ompgpu_where *where,
+                         const struct ompgpu_map *maps, unsigned n)
 {
     if (!keeps_copies(dev))
         return;
     unsigned held = ompgpu_tables_lock(dev);
     bool alone = !__atomic_fetch_add(&running, 1, __ATOMIC_ACQ_REL) && !ompgpu_any_deferred();
+    for (unsigned i = 0; i < n && alone; i++)
+        want_item(dev, &maps[i]);
     for (struct ompgpu_entry *e = alone ? next_watched(dev, 0) : NULL; e;
          e = next_watched(dev, e->end))
         look_before(dev, where, e);

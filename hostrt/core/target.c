@@ -309,7 +309,7 @@ static int run_region(struct running *r, struct ompgpu_region *region,
         return -1;
     double start = ompgpu_watch_clock();
     if (ompgpu_watched())
-        ompgpu_stale_before(r->dev, &r->where);
+        ompgpu_stale_before(r->dev, &r->where, r->maps, r->nmaps);
     int bad =
         r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->arguments);
     r->launched = !bad;
