@@ -19,6 +19,7 @@
 struct token {
     const char *at;
     unsigned length, line, column;
+    bool sign; /* punctuation */
 };
 typedef VEC(struct token) token_list;
 struct element { /* [first, end) of the line's tokens: one, or a use of a macro */
@@ -113,7 +114,8 @@ static void read_tokens(token_list *out, const char *text, size_t length, unsign
             }
         unsigned end = fe_scan_token(&u, i, (unsigned)length, &t);
         *VEC_PUSH(NULL, out) =
-            (struct token){ text + i, end - i, line, (unsigned)(text + i - begin) + 1 };
+            (struct token){ text + i, end - i, line, (unsigned)(text + i - begin) + 1,
+                            t.kind == TOK_PUNCT };
         i = end;
     }
 }
@@ -219,7 +221,7 @@ static bool find_in_tokens(CXCursor macro, CXToken *v, unsigned n, const struct 
         for (unsigned i = 1; i < n; i++) {
             CXString s = clang_getTokenSpelling(tu, v[i]);
             const char *text = mem_strdup(clang_getCString(s));
-            struct token t = { text, (unsigned)strlen(text), 0, 0 };
+            struct token t = { text, (unsigned)strlen(text), 0, 0, false };
             clang_disposeString(s);
             e->place = place_of(clang_getTokenLocation(tu, v[i]));
             CXCursor inner = deeper ? macro_named(&t) : clang_getNullCursor();
@@ -248,19 +250,33 @@ static bool find_in_macro(CXCursor macro, const struct token *wanted, struct fe_
     return found;
 }
 
+/* Which of the signs of a definition it is cannot be told: the macro as a whole. */
+static void name_macro(CXCursor macro, struct fe_origin *o)
+{
+    CXString name = clang_getCursorSpelling(macro);
+    o->expansions[o->nexpansions++] =
+        (struct fe_expansion){ place_of(clang_getCursorLocation(macro)),
+                               mem_strdup(clang_getCString(name)) };
+    clang_disposeString(name);
+}
+
 /* The token itself; of a macro's, in the arguments where it stands there, else the macro's name. */
 static void find_in_use(const struct line *l, const struct element *e, const struct token *wanted,
                         struct fe_origin *o)
 {
-    static const struct token pragma = { "_Pragma", 7, 0, 0 };
+    static const struct token pragma = { "_Pragma", 7, 0, 0, false };
     const struct token *name = &l->tokens.at[e->first], *at = name;
-    for (unsigned k = e->first + 1; k < e->end && at == name; k++)
+    for (unsigned k = e->first + 1; k < e->end && at == name && !wanted->sign; k++)
         if (same_token(&l->tokens.at[k], wanted))
             at = &l->tokens.at[k];
     o->place.line = at->line;
     o->place.col = at->column;
     CXCursor macro = e->any && at == name ? macro_named(name) : clang_getNullCursor();
-    if (!clang_Cursor_isNull(macro) && !find_in_macro(macro, wanted, o))
+    if (clang_Cursor_isNull(macro))
+        return;
+    if (wanted->sign)
+        name_macro(macro, o);
+    else if (!find_in_macro(macro, wanted, o))
         find_in_macro(macro, &pragma, o);
 }
 

@@ -354,6 +354,16 @@ void fe_report(const struct omp_unit *u, struct omp_place p, enum diag_severity 
     va_end(ap);
 }
 
+void fe_say(const char *path, char *text, size_t length, struct omp_place p,
+            enum diag_severity severity, const char *words)
+{
+    struct fe *fe = fe_begin_unit(path, text, length);
+    fe_scan_lines(fe);
+    table_of(fe->u)->shows = true;
+    fe_report(fe->u, p, severity, "%s", words);
+    arena_free(fe->a);
+}
+
 void fe_error_at(struct fe *fe, struct omp_place p, const char *fmt, ...)
 {
     va_list ap;

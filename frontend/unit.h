@@ -667,6 +667,9 @@ bool fe_is_misread(const char *path, char *text, size_t length);
 /* A file as the user wrote it: hides inscan reductions that clang 22 does not know; true if there
  * were any. */
 bool fe_hide(const char *path, char *text, size_t length);
+/* A message about a place in the text, as of fe_report(): nothing else is looked at. */
+void fe_say(const char *path, char *text, size_t length, struct omp_place, enum diag_severity,
+            const char *words);
 /* Parse `text` (owned by the caller, kept alive).  Errors are printed in clang's format with caret
  * to stderr. args: clang flags that change the language (-std=, -f…, -m…), for libclang.
  * carriers: NULL; of a text that is `accepted`, the prefix of the unit that says so.  NULL on

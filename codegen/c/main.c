@@ -5,11 +5,12 @@
  *             [--offload-mandatory] [--long-double-is-double] [--lowest-sm 75 --highest-sm 90]
  *             T/app.i -- CLANG-ARGS [--
  * ARGS-FOR-THE-USER'S-FILE] omp-split --path app.c --screen T/app.i omp-split --path app.c
- * --hide T/app.check.c app.c
+ * --hide T/app.check.c app.c omp-split --path app.c --say RECORD T/app.i -- -- ARGS
  *
  * Exit status: 0 written; 1 error in the user's program; 2 usage or files; 3 the file has no device
  * constructs and nothing was written; 5 clang hangs on this file (what --screen looks for; 4: but
  * not on the text that this program would write).
+ * --say shows a message of omp-device (record `message`).
  * --hide writes what clang is shown to check; status 3: the file itself.  Outputs are made in
  * memory first: a file is only touched when everything has succeeded. */
 #include "codegen/c/codegen.h"
@@ -23,8 +24,8 @@
 #include <string.h>
 
 struct options {
-    const char *path, *device, *host, *check, *tree, *hide, *warnings, *lowest, *highest, *openmp,
-        *input;
+    const char *path, *device, *host, *check, *tree, *hide, *say, *warnings, *lowest, *highest,
+        *openmp, *input;
     bool emit_tree, atomic_reduction, one_team, report, remarks, exact_lines, offload_mandatory,
         long_double_is_double, for_gcc, screen;
     int nargs, nuser_args;
@@ -56,6 +57,7 @@ static const struct flag {
     { "--check", offsetof(struct options, check), true },
     { "--tree", offsetof(struct options, tree), true },
     { "--hide", offsetof(struct options, hide), true },
+    { "--say", offsetof(struct options, say), true },
     { "--warnings", offsetof(struct options, warnings), true },
     { "--openmp", offsetof(struct options, openmp), true },
     { "--lowest-sm", offsetof(struct options, lowest), true },
@@ -192,6 +194,16 @@ static int hide(const struct options *o, char *text, size_t length)
     return file_write(o->hide, text, length) ? TOOL_OK : report_failure("cannot write", o->hide);
 }
 
+static int say(const struct options *o, char *text, size_t length)
+{
+    struct proto_message m;
+    if (!proto_read_message(o->say, &m))
+        return report_failure("no record of driver/base/protocol.h:", o->say);
+    const struct omp_place at = { m.file, (unsigned)m.line, (unsigned)m.column };
+    fe_say(o->path, text, length, at, (enum diag_severity)m.severity, m.words);
+    return TOOL_OK;
+}
+
 /* The text for the check, where clang would reject the user's. */
 static bool write_check(const struct options *o, const char *text)
 {
@@ -285,5 +297,7 @@ int main(int argc, char **argv)
     char *text = file_read(o.input, &length);
     if (!text)
         return report_failure("cannot read", o.input);
+    if (o.say)
+        return say(&o, text, length);
     return o.hide ? hide(&o, text, length) : split_file(&o, text, length);
 }

@@ -9,7 +9,8 @@
 static const char usage[] =
     "usage: omp-device --target=nvptx64|x86_64 [-O0|-O1|-O2|-O3|-Os] [-g] --rtl=FILE.bc "
     "[--libdevice=FILE.bc]\n"
-    "                  [--info=FILE] [--text=FILE.i] [--emit-ir=FILE] [--dump=PREFIX] "
+    "                  [--info=FILE] [--text=FILE.i] [--split=WORD…] [--emit-ir=FILE] "
+    "[--dump=PREFIX] "
     "[--mode=auto|generic|spmd]\n"
     "                  [--report] [--remarks] [--warn-generic|--error-generic] [--time] [--quiet] "
     "[--check] "
@@ -35,6 +36,7 @@ enum {
     O_MODE,
     O_REPORT,
     O_TEXT,
+    O_SPLIT,
     O_REMARKS,
     O_WARN,
     O_WARN_ERROR,
@@ -56,6 +58,7 @@ static const struct option long_options[] = {
     { "verbose-ir", required_argument, 0, O_DUMP },
     { "mode", required_argument, 0, O_MODE },
     { "text", required_argument, 0, O_TEXT },
+    { "split", required_argument, 0, O_SPLIT },
     { "report", no_argument, 0, O_REPORT },
     { "remarks", no_argument, 0, O_REMARKS },
     { "warn-generic", no_argument, 0, O_WARN },
@@ -139,6 +142,7 @@ static void set_option(struct ir_options *opt, int option, char *value)
     case O_WARN_ERROR: opt->inputs[0].error_generic = true; /* fall through */
     case O_WARN: opt->inputs[0].warn_generic = true; break;
     case O_TEXT: ir_set_preprocessed(value); break;
+    case O_SPLIT: ir_add_split(value); break;
     case O_REPORT: opt->inputs[0].report = true; break;
     case O_REMARKS: opt->inputs[0].remarks = true; break;
     case O_MEMBER: add_member(opt, value); break;

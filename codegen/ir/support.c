@@ -13,13 +13,18 @@ void ir_set_preprocessed(const char *path) { preprocessed = path; }
 void ir_say_at(struct ir_place at, enum diag_severity severity, const char *fmt, ...)
 {
     struct diag_place place = { .file = at.file, .line = at.line, .column = at.column };
-    place.text = file_plain_line(at.file, at.line, preprocessed, &place.length);
-    if (preprocessed && !place.text && file_line(at.file, at.line, &place.length))
-        place.column = 0; /* a macro has moved what follows it */
+    char words[4096];
     va_list ap;
     va_start(ap, fmt);
-    diag_vat(&place, severity, fmt, ap);
+    vsnprintf(words, sizeof words, fmt, ap);
     va_end(ap);
+    place.text = file_plain_line(at.file, at.line, preprocessed, &place.length);
+    if (preprocessed && !place.text && file_line(at.file, at.line, &place.length)) {
+        if (ir_say_in_macro(at, severity, words))
+            return;
+        place.column = 0; /* a macro has moved what follows it */
+    }
+    diag_at(&place, severity, "%s", words);
 }
 
 static void diagnosed(LLVMDiagnosticInfoRef info, void *context)

@@ -143,6 +143,10 @@ void ir_step_done(struct ir_unit *, const char *step);
 void ir_say_at(struct ir_place, enum diag_severity, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void ir_set_preprocessed(const char *path);
+/* Words of the command that shows a message about a line that macros have changed. */
+void ir_add_split(const char *word);
+/* False: it is not shown. */
+bool ir_say_in_macro(struct ir_place, enum diag_severity, const char *words);
 /* LLVM's errors count as ours. */
 void ir_watch_diagnostics(LLVMContextRef);
 typedef VEC(LLVMValueRef) ir_values;

@@ -107,11 +107,16 @@ static void print_sarif(const struct diag_place *p, enum diag_severity severity,
 }
 
 /* ------------------------------------------------------------------ a message */
+void diag_count(enum diag_severity severity)
+{
+    errors += severity == DIAG_ERROR;
+    warnings += severity == DIAG_WARNING;
+}
+
 void diag_vat(const struct diag_place *p, enum diag_severity severity, const char *fmt, va_list ap)
 {
     bool colour = diag_in_colour();
-    errors += severity == DIAG_ERROR;
-    warnings += severity == DIAG_WARNING;
+    diag_count(severity);
     if (p && p->line && getenv("OMPGPU_SARIF")) {
         char words[4096];
         vsnprintf(words, sizeof words, fmt, ap);

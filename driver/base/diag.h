@@ -37,7 +37,8 @@ void diag_fatal(int code, const char *fmt, ...) __attribute__((noreturn, format(
 /* a fault of ours; exit status 1 */
 void diag_bug(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-unsigned diag_errors(void); /* how many errors were reported */
+void diag_count(enum diag_severity); /* one that another program has shown */
+unsigned diag_errors(void);          /* how many errors were reported */
 unsigned diag_warnings(void);
 bool diag_in_colour(void);
 unsigned diag_columns(void); /* of the terminal that messages go to; 0: none */

@@ -3,6 +3,7 @@
  *   omp-split  -> command     exit code; record `unit` in the first line of the device text, with
  *                             --report a record `region` in each of the next ones
  *   command    -> omp-device  a record `member` for each file of a device link (--member=)
+ *   omp-device -> omp-split   with --say: a record `message`
  *   omp-device -> command     exit code; the info file: `kernel`, `outcome`, `taken`, `alias`
  *   command    -> command     a record `compiled` in each container, for the device link
  *
@@ -70,6 +71,10 @@ enum tool_exit {
 #define PROTO_MEMBER(S, N)                                                                         \
     S(file) S(mode) N(needs) N(report) N(remarks) N(warn_generic) N(error_generic)
 
+/* About a place in a line that macros have changed: omp-split shows where the user wrote it, and
+ * what it comes from.  severity: enum diag_severity. */
+#define PROTO_MESSAGE(S, N) S(file) N(line) N(column) N(severity) S(words)
+
 /* How a file was compiled.  archs: sm_90,emu; host_only, requires: as in `unit`.  The records
  * `region` of a file that was compiled with -Rompgpu follow, a line each. */
 #define PROTO_COMPILED(S, N)                                                                       \
@@ -97,6 +102,7 @@ enum tool_exit {
     R(taken, PROTO_TAKEN)                                                                          \
     R(alias, PROTO_ALIAS)                                                                          \
     R(member, PROTO_MEMBER)                                                                        \
+    R(message, PROTO_MESSAGE)                                                                      \
     R(compiled, PROTO_COMPILED)
 
 /* struct proto_unit { uint64_t run_time_types, … }; and so on */

@@ -90,9 +90,18 @@ enum needs { NOTHING, LIBOMP, LIBOMPGPU };
 static const struct {
     const char *name; /* what begins so */
     enum needs needs;
-} names[] = { { "__ompgpu_", LIBOMPGPU }, { "ompgpu_", LIBOMPGPU }, { "__tgt_", LIBOMPGPU },
-              { "omp_", LIBOMP },         { "ompx_", LIBOMP },      { "llvm_omp_", LIBOMP },
-              { "__kmpc_", LIBOMP },      { "kmp_", LIBOMP },       { "GOMP_", LIBOMP } };
+} names[] = { { "__ompgpu_", LIBOMPGPU },
+              { "ompgpu_", LIBOMPGPU },
+              { "__tgt_", LIBOMPGPU },
+              { "omp_", LIBOMP },
+              { "ompx_", LIBOMP },
+              { "llvm_omp_", LIBOMP },
+              { "__kmpc_", LIBOMP },
+              { "kmp_", LIBOMP },
+              { "GOMP_", LIBOMP },
+              /* -fompgpu-check-host: hostrt/core/reads.c */
+              { "__sanitizer_cov_load", LIBOMPGPU },
+              { "__sanitizer_cov_store", LIBOMPGPU } };
 
 /* Of bytes in which there are names somewhere. */
 static enum needs needs_of(const char *bytes, size_t size)

@@ -383,6 +383,18 @@ const char *drv_device_level(const struct options *o)
     return strcmp(l, "2") == 0 ? "-O2" : "-O3";
 }
 
+/* For its messages about lines that macros have changed. */
+static void add_split(const struct job *j, struct words *w)
+{
+    struct words split = { 0 };
+    if (!want_preprocess(j) || drv_gcc_text(j) || strcmp(j->path, "-") == 0)
+        return;
+    WORDS_ADD(&split, drv_tool("omp-split"), "--path", shown_path(j), drv_preprocessed(j), "--");
+    add_user_file(j, &split);
+    for (unsigned i = 0; i < split.n; i++)
+        WORDS_ADD(w, mem_printf("--split=%s", split.v[i]));
+}
+
 static void lower(const struct job *j, struct proc *p, const char *target, bool first)
 {
     WORDS_ADD(&p->argv, drv_tool("omp-device"), mem_printf("--target=%s", target), j->level,
@@ -395,6 +407,8 @@ static void lower(const struct job *j, struct proc *p, const char *target, bool 
     if (j->device_link)
         return;
     WORDS_ADD(&p->argv, mem_printf("--text=%s", drv_preprocessed(j)));
+    if (first)
+        add_split(j, &p->argv);
     if (j->opt->mode)
         WORDS_ADD(&p->argv, mem_printf("--mode=%s", j->opt->mode));
     if (first && j->opt->report)

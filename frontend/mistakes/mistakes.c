@@ -265,6 +265,7 @@ void fe_find_mistakes(struct fe *fe)
         const struct omp_construct *c = fe->u->constructs[i];
         if (c->leaves & OMPL_TARGET) {
             find_lost(fe, c);
+            fe_find_left(fe, c);
             find_unmapped(fe, c);
             fe_find_uninitialized(fe, c);
             fe_find_repeated_transfers(fe, c);

@@ -248,8 +248,8 @@ static void report_free(const void *p, int number)
     static const char message[] =
         "omp_target_free(%p, %d): not allocated by omp_target_alloc on this device, or freed "
         "already; ignored";
-    if (ompgpu_checks(OMPGPU_CHECK_STALE))
-        ompgpu_check_report(OMPGPU_CHECK_STALE, NULL, message, p, number);
+    if (ompgpu_checks(OMPGPU_CHECK_ADDRESS))
+        ompgpu_check_report(OMPGPU_CHECK_ADDRESS, NULL, message, p, number);
     else
         ompgpu_say(NULL, "warning", message, p, number);
 }

@@ -85,6 +85,8 @@ static inline const struct ompgpu_chunk *ompgpu_chunk_at(unsigned line)
  * may be held: exit handlers of the user's may run target regions.  `where` may be NULL. */
 void ompgpu_fatal(const struct ompgpu_where *, const char *fmt, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
+void ompgpu_format(char *out, size_t size, const struct ompgpu_where *, const char *kind,
+                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void ompgpu_say(const struct ompgpu_where *, const char *kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* A line of OMPGPU_INFO, to its file. */
@@ -198,11 +200,14 @@ enum ompgpu_check {
     OMPGPU_CHECK_UNINIT,
     OMPGPU_CHECK_RACE,
     OMPGPU_CHECK_STALE,
+    /* what follows only where it is asked for */
+    OMPGPU_CHECK_STALE_ALL, /* with STALE: its suspects are mistakes */
+    OMPGPU_CHECK_LEAK,
     OMPGPU_CHECKS
 };
 enum { OMPGPU_CHECK_UNSAID = -1 }; /* OMPGPU_CHECK is not set */
 long ompgpu_read_checks(void);     /* for ompgpu_settings.checks */
-/* A unit compiled with -fompgpu-check has come: what OMPGPU_CHECK does not say is looked for. */
+/* Code compiled with -fompgpu-check has come: what OMPGPU_CHECK does not say is looked for. */
 void ompgpu_check_unit(void);
 bool ompgpu_check_end(void);           /* says how many more there were; was there any? */
 bool ompgpu_checks(enum ompgpu_check); /* after start-up */
@@ -212,6 +217,11 @@ bool ompgpu_leaves_core(void);         /* a mistake ends the program with abort(
  * be found again and again is the caller's to report once. */
 void ompgpu_check_report(enum ompgpu_check, const struct ompgpu_where *, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* Of kind STALE, and it may be meant: shown at the end, if the program fails.  The result is its
+ * number, for who says later what the mistake is. */
+unsigned ompgpu_check_suspect(const struct ompgpu_where *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void ompgpu_check_forget(unsigned suspect);
 
 /* ----------------------------------------------------------------- watching (info.c, profile.c) */
 /* What constructs have done, for OMPGPU_INFO and OMPGPU_PROFILE.  Callers ask ompgpu_settings.watch
@@ -636,6 +646,9 @@ void ompgpu_deferred_fork(enum ompgpu_fork when);
 int ompgpu_returning_await(struct ompgpu_device *, struct ompgpu_task *self, uintptr_t begin,
                            size_t size);
 int ompgpu_returning_add(struct ompgpu_task *, uintptr_t begin, size_t size);
+/* A construct will still copy some of it, `by`. */
+bool ompgpu_returning_at(struct ompgpu_device *, uintptr_t begin, size_t size,
+                         struct ompgpu_ticket *by);
 void ompgpu_returning_end(struct ompgpu_task *); /* it has been copied */
 void ompgpu_returning_fork(enum ompgpu_fork when);
 /* depend.c: the construct whose host task, with dependences, this host thread is about to make */
@@ -680,6 +693,12 @@ uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host);
 /* The device address of all of it; 0: a part is not mapped, has pointers that are attached, or is
  * lost with the device. */
 uintptr_t ompgpu_data_section(struct ompgpu_device *, uintptr_t host, size_t size);
+/* nearest.c: is it in memory of the device, where a GPU would not let the host be? */
+bool ompgpu_is_device_only(struct ompgpu_device *, uintptr_t address);
+bool ompgpu_is_allocation_on(const struct ompgpu_plugin *, int ordinal, uintptr_t address);
+/* nearest.c: a mapping ends, with the table held. */
+void ompgpu_mapping_gone(const struct ompgpu_device *, const struct ompgpu_where *,
+                         const struct ompgpu_entry *);
 /* nearest.c: text about the mapping nearest to an address that a kernel used, beginning with a
  * semicolon; removed: those that are no longer in the table, by `range.left` */
 void ompgpu_data_nearest(struct ompgpu_device *, uintptr_t address,
@@ -827,19 +846,29 @@ int ompgpu_pack_send(struct ompgpu_device *, const struct ompgpu_pack *);
 const void *ompgpu_pack_bytes(const struct ompgpu_pack *, size_t *size);
 
 /* ------------------------------------------------------------------ lost data (stale.c) */
-/* For OMPGPU_CHECK=stale: bytes went to the device, or will later; are about to come back; a
- * mapping is removed; an item that was entered, and is to come back, is not mapped any more. */
+/* For OMPGPU_CHECK=stale: the program's devices are this plugin's; bytes went to the device, or
+ * will later; are about to come back; a mapping is removed; an item that was entered, and is to
+ * come back, is not mapped any more. */
+void ompgpu_stale_start(const struct ompgpu_plugin *);
 void ompgpu_stale_sent(const struct ompgpu_device *, struct ompgpu_entry *, uintptr_t begin,
                        size_t size, bool later);
 void ompgpu_stale_fetch(const struct ompgpu_device *, const struct ompgpu_where *,
                         const struct ompgpu_back *);
 void ompgpu_stale_created(const struct ompgpu_device *, struct ompgpu_entry *, unsigned flags);
+void ompgpu_stale_variable(const struct ompgpu_device *, struct ompgpu_entry *);
 void ompgpu_stale_removed(const struct ompgpu_device *, const struct ompgpu_where *,
                           const struct ompgpu_entry *);
 void ompgpu_stale_missing(const struct ompgpu_device *, const struct ompgpu_where *,
                           const struct ompgpu_map *);
+/* What a region has reduced into an item that does not come back. */
+void ompgpu_stale_result(const struct ompgpu_device *, const struct ompgpu_where *,
+                         const struct ompgpu_map *, const void *result);
+/* One that `update` or `exit data` is to copy is not mapped. */
+void ompgpu_stale_absent(const struct ompgpu_device *, const struct ompgpu_where *,
+                         const struct ompgpu_map *);
 /* Before and after a region; at the end of the program. */
-void ompgpu_stale_before(struct ompgpu_device *);
+void ompgpu_stale_before(struct ompgpu_device *, const struct ompgpu_where *,
+                         const struct ompgpu_map *, unsigned n);
 void ompgpu_stale_after(struct ompgpu_device *);
 void ompgpu_stale_end(struct ompgpu_device *);
 bool ompgpu_stale_watches(const struct ompgpu_device *);
@@ -847,7 +876,15 @@ bool ompgpu_stale_watches(const struct ompgpu_device *);
 bool ompgpu_stale_is_old(const struct ompgpu_device *, struct ompgpu_entry *, uintptr_t host,
                          size_t size);
 void ompgpu_stale_stored(struct ompgpu_entry *, uintptr_t host, size_t size);
-/* reads.c: where mappings of the device are that it has changed. */
+/* reads.c: does host code tell what it reads?  Where mappings of the device are that it has
+ * changed. */
+bool ompgpu_reads_seen(void);
+/* Host code is to be looked at there from now on, whatever ompgpu_reads_watch() says. */
+void ompgpu_reads_widen(uintptr_t begin, uintptr_t end);
+/* It has copied to the host what it had to. */
+void ompgpu_reads_returned(const struct ompgpu_task *);
+/* While the thread runs a function of the program's as part of a device: it may use its memory. */
+void ompgpu_reads_pause(bool);
 void ompgpu_reads_watch(struct ompgpu_device *, uintptr_t begin, uintptr_t end);
 
 /* ------------------------------------------------------------------ geometry (geometry.c) */

@@ -99,6 +99,8 @@ static int item_missing(struct work *w, const struct ompgpu_map *m)
                                        : NULL;
     if (e)
         return ompgpu_item_outside(w, m, e);
+    if (ompgpu_watched() && !must_be_mapped(m))
+        ompgpu_stale_absent(w->dev, w->where, m);
     return must_be_mapped(m) ? ompgpu_item_wrong(w, m, NOT_PRESENT) : 0;
 }
 
@@ -200,8 +202,6 @@ void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
 
 static void remove_entry(struct work *w, struct ompgpu_entry *e)
 {
-    if (ompgpu_watched())
-        ompgpu_stale_removed(w->dev, w->where, e);
     ompgpu_present_remove(w->dev, e);
     if (w->task) {
         e->range.left = (struct ompgpu_range *)w->task->dropped;
@@ -482,12 +482,15 @@ static bool enter_result(struct work *w, const struct ompgpu_map *m, uintptr_t *
     return true;
 }
 
-static void store_results(const struct ompgpu_thread *t)
+static void store_results(const struct work *w)
 {
+    const struct ompgpu_thread *t = w->thread;
     for (uint64_t left = t->results; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
         if (t->maps[i].flags & OMPGPU_MAP_FROM)
             memcpy((void *)t->maps[i].begin, (const void *)t->addresses[i], t->maps[i].size);
+        else if (ompgpu_watched())
+            ompgpu_stale_result(w->dev, w->where, &t->maps[i], (const void *)t->addresses[i]);
     }
 }
 
@@ -741,7 +744,7 @@ static int bring_back(struct work *w, bool more)
         ompgpu_back_free(&back);
     }
     if (!bad && w->thread && w->thread->results)
-        store_results(w->thread);
+        store_results(w);
     return bad;
 }
 
@@ -749,8 +752,11 @@ static void free_if_unused(struct work *w, unsigned i)
 {
     const struct ompgpu_map *m = &w->maps[i];
     struct ompgpu_entry *e = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
-    if (e && is_unused(e))
-        remove_entry(w, e);
+    if (!e || !is_unused(e))
+        return;
+    if (ompgpu_watched() && !w->task && w->how != OMPGPU_LEAVE_DISCARD)
+        ompgpu_stale_removed(w->dev, w->where, e);
+    remove_entry(w, e);
 }
 
 static void first_thread_is_done(struct ompgpu_device *dev)

@@ -150,6 +150,7 @@ static int choose_devices(void)
         c++;
     if (n <= 0)
         return make_devices(NULL, 0, far.plugin, nfar);
+    ompgpu_stale_start(c->plugin);
     assumed = c->kind == OMPGPU_KIND_EMU && ompgpu_settings.device_kind == OMPGPU_KIND_ANY;
     return make_devices(c->plugin, n, far.plugin, nfar);
 }

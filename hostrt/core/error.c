@@ -80,6 +80,15 @@ static void format_message(char *out, size_t size, const struct ompgpu_where *wh
 #undef ADD
 }
 
+void ompgpu_format(char *out, size_t size, const struct ompgpu_where *where, const char *kind,
+                   const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    format_message(out, size, where, kind, fmt, ap);
+    va_end(ap);
+}
+
 void ompgpu_say(const struct ompgpu_where *where, const char *kind, const char *fmt, ...)
 {
     char text[2048];

@@ -23,8 +23,7 @@ void ompgpu_watch_start(void)
     const char *file = secure_getenv("OMPGPU_INFO_FILE");
     if (s->info && file && *file)
         ompgpu_trace_to(ompgpu_open_output("OMPGPU_INFO_FILE", file));
-    s->watch = (ompgpu_checks(OMPGPU_CHECK_STALE) ? OMPGPU_WATCH_STALE : 0) |
-               (s->info ? OMPGPU_WATCH_INFO : 0) | (s->info > 1 ? OMPGPU_WATCH_ALL : 0) |
+    s->watch = (s->info ? OMPGPU_WATCH_INFO : 0) | (s->info > 1 ? OMPGPU_WATCH_ALL : 0) |
                (ompgpu_profile_start() ? OMPGPU_WATCH_PROFILE : 0);
 }
 

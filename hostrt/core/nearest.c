@@ -3,6 +3,7 @@
  * An address is compared with the host range and with the device range of every mapping, because a
  * kernel may have used either: a pointer that was not translated, or an index that went too far. */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include "hostrt/core/core.h"
 
@@ -77,6 +78,52 @@ static void describe_mapping(const struct nearest *n, char *text, size_t size)
                  e->name ? e->name : "?", line, bytes, (void *)e->begin, (void *)e->device, place);
 }
 
+/* ------------------------------------------------------------------ what was mapped */
+/* The last mappings that ended while checks are on. */
+enum { GONE = 64 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct gone {
+    const struct ompgpu_device *dev;
+    uintptr_t begin, end;
+    const char *name, *file;
+    unsigned line;
+} gone[GONE];
+static unsigned ngone; /* so far */
+
+void ompgpu_mapping_gone(const struct ompgpu_device *dev, const struct ompgpu_where *where,
+                         const struct ompgpu_entry *e)
+{
+    pthread_mutex_lock(&lock);
+    gone[ngone++ % GONE] =
+        (struct gone){ dev, e->begin, e->end, e->name, where->file, where->line };
+    pthread_mutex_unlock(&lock);
+}
+
+/* The last one. */
+static const struct gone *find_gone(const struct ompgpu_device *dev, uintptr_t address)
+{
+    for (unsigned i = ngone; i > 0 && i + GONE > ngone; i--) {
+        const struct gone *g = &gone[(i - 1) % GONE];
+        if (g->dev == dev && address >= g->begin && address < g->end)
+            return g;
+    }
+    return NULL;
+}
+
+/* Where an address of the host has no mapping, it may have had one. */
+static void describe_gone(struct ompgpu_device *dev, uintptr_t address, char *text, size_t size)
+{
+    size_t n = strlen(text);
+    if (ompgpu_present_find(dev, address, 1))
+        return;
+    pthread_mutex_lock(&lock);
+    const struct gone *g = find_gone(dev, address);
+    if (g)
+        snprintf(text + n, size - n, "; '%s' was mapped there until %.150s:%u",
+                 g->name ? g->name : "?", g->file ? g->file : "?", g->line);
+    pthread_mutex_unlock(&lock);
+}
+
 /* Who has the table may be about to give it up, or wait for what has failed.  0: it does not. */
 static unsigned lock_table(struct ompgpu_device *dev)
 {
@@ -104,14 +151,59 @@ void ompgpu_data_nearest(struct ompgpu_device *dev, uintptr_t address,
         describe_mapping(&n, text, size);
     else if (!ompgpu_serves) /* rank 0 knows */
         snprintf(text, size, "; nothing is mapped");
+    describe_gone(dev, address, text, size);
     ompgpu_tables_unlock(dev, held);
+}
+
+static const struct ompgpu_entry *allocation_at(const struct ompgpu_device *dev, uintptr_t address)
+{
+    return (const struct ompgpu_entry *)ompgpu_ranges_find(&dev->allocations, address, 1);
+}
+
+/* In an allocation or a mapping, and not where the host may be, too. */
+static bool is_device_only(struct ompgpu_device *dev, uintptr_t address)
+{
+    const struct ompgpu_entry *e = allocation_at(dev, address);
+    if (e)
+        return !e->shared;
+    for (e = ompgpu_present_next(dev, 0); e; e = ompgpu_present_next(dev, e->end))
+        if (address - e->device < e->end - e->begin)
+            return true;
+    return false;
+}
+
+bool ompgpu_is_device_only(struct ompgpu_device *dev, uintptr_t address)
+{
+    unsigned held = lock_table(dev);
+    bool is = held && is_device_only(dev, address);
+    if (held)
+        ompgpu_tables_unlock(dev, held);
+    return is;
+}
+
+static struct ompgpu_device *device_of(const struct ompgpu_plugin *plugin, int ordinal)
+{
+    for (int i = 0; i < ompgpu_ndevices; i++)
+        if (ompgpu_devices[i].plugin == plugin && ompgpu_devices[i].ordinal == ordinal)
+            return &ompgpu_devices[i];
+    return NULL;
+}
+
+bool ompgpu_is_allocation_on(const struct ompgpu_plugin *plugin, int ordinal, uintptr_t address)
+{
+    struct ompgpu_device *dev = device_of(plugin, ordinal);
+    unsigned held = dev ? lock_table(dev) : 0;
+    bool is = held && allocation_at(dev, address);
+    if (held)
+        ompgpu_tables_unlock(dev, held);
+    return is;
 }
 
 void ompgpu_nearest_on(const struct ompgpu_plugin *plugin, int ordinal, uintptr_t address,
                        char *text, size_t size)
 {
+    struct ompgpu_device *dev = device_of(plugin, ordinal);
     *text = '\0';
-    for (int i = 0; i < ompgpu_ndevices; i++)
-        if (ompgpu_devices[i].plugin == plugin && ompgpu_devices[i].ordinal == ordinal)
-            ompgpu_data_nearest(&ompgpu_devices[i], address, NULL, text, size);
+    if (dev)
+        ompgpu_data_nearest(dev, address, NULL, text, size);
 }

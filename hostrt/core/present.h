@@ -79,6 +79,7 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
     bool unsent;   /* … it has got nothing */
     bool outdated; /* … bytes of it are known to be; those of the host are, since a region */
     bool newer;
+    bool wanted; /* … by the region that begins */
     /* the deferred construct that fills it, those that use it; no task: none does */
     struct ompgpu_ticket filling, *uses;
     unsigned nuses, room_for_uses;

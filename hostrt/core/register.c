@@ -301,7 +301,7 @@ static int add_variable(struct ompgpu_device *dev, const struct ompgpu_unit *uni
     e->owner = unit;
     e->name = v->name, e->file = unit->file;
     if (ompgpu_watched())
-        ompgpu_stale_created(dev, e, OMPGPU_MAP_FROM);
+        ompgpu_stale_variable(dev, e);
     struct ompgpu_entry *old = ompgpu_present_find(dev, e->begin, v->size);
     if (!old)
         ompgpu_present_insert(dev, e);

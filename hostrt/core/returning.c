@@ -13,6 +13,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all sets; cal
 
 struct ompgpu_returning {
     struct ompgpu_range range;
+    uintptr_t begin, end; /* of its own: the range may be that of earlier ones, too */
     struct ompgpu_ticket task;
     struct ompgpu_returning *next; /* of the same construct */
     bool listed;
@@ -47,6 +48,18 @@ int ompgpu_returning_await(struct ompgpu_device *dev, struct ompgpu_task *self, 
     return 0;
 }
 
+bool ompgpu_returning_at(struct ompgpu_device *dev, uintptr_t begin, size_t size,
+                         struct ompgpu_ticket *by)
+{
+    pthread_mutex_lock(&lock);
+    const struct ompgpu_returning *r = find(dev, begin, begin + size);
+    bool is = r && begin < r->end && begin + size > r->begin;
+    if (is)
+        *by = r->task;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
 static void unlist(struct ompgpu_device *dev, struct ompgpu_returning *r)
 {
     ompgpu_ranges_remove(&dev->returning, &r->range);
@@ -61,6 +74,8 @@ int ompgpu_returning_add(struct ompgpu_task *t, uintptr_t begin, size_t size)
     if (!new || ompgpu_returning_await(t->dev, t, begin, size))
         return -1;
     *new = (struct ompgpu_returning){ .range = { .begin = begin, .end = begin + size },
+                                      .begin = begin,
+                                      .end = begin + size,
                                       .task = ompgpu_ticket_of(t),
                                       .next = t->returning,
                                       .listed = true };
@@ -75,6 +90,7 @@ int ompgpu_returning_add(struct ompgpu_task *t, uintptr_t begin, size_t size)
     ompgpu_ranges_insert(&t->dev->returning, &new->range);
     pthread_mutex_unlock(&lock);
     t->returning = new;
+    ompgpu_reads_widen(begin, begin + size);
     return 0;
 }
 
@@ -82,6 +98,7 @@ void ompgpu_returning_end(struct ompgpu_task *t)
 {
     if (!t->returning)
         return;
+    ompgpu_reads_returned(t);
     pthread_mutex_lock(&lock);
     for (struct ompgpu_returning *r = t->returning; r; r = r->next)
         if (r->listed)

@@ -1,5 +1,5 @@
-/* stale.c - OMPGPU_CHECK=stale: data that gets lost between host and device, on the emulated
- * device, and values that one side reads after the other has changed them.
+/* stale.c - OMPGPU_CHECK=stale, stale-all, leak: data that gets lost between host and device, on
+ * the emulated device, and values that one side reads after the other has changed them.
  *
  * Each side has its own copy of what is mapped, and a program may use both as it likes.  So a
  * mapping remembers what both sides had when they last agreed (`sent`), or when the mapping was
@@ -7,26 +7,45 @@
  * known who has changed what, by value: what is written again as it was is no change, but where
  * stores of the host are seen (reads.c): then `had` is what the device has at that time.
  *
- *   - the copy back at the end of a mapping overwrites what the host has changed since the copy to
- *     the device with the very bytes that the device got then.  They are compared in words, so that
- *     two sides that change one value do not look like that.
- *   - a construct is to copy an item back at its end, but something in it has removed the mapping.
- *   - a region reads what only the host has changed.  Before it is launched, such bytes are noted
- * in the device's shadow, where checked code finds them (emu/check.c).
- *   - the host reads what only a region has changed (reads.c).
- *   - a mapping is there when the program ends.
+ *   - lost: the copy back at the end of a mapping overwrites what the host has changed since the
+ * copy to the device with the very bytes that the device got then.  They are compared in words, so
+ * that two sides that change one value do not look like that.
+ *   - lost: a construct is to copy an item back at its end, but something in it has removed the
+ * mapping.
+ *   - old: a region reads what only the host has changed.  Before it is launched, such bytes are
+ * noted in the device's shadow, where checked code finds them (emu/check.c).
+ *   - old: a region runs, and only the host has changed a declare target variable.
+ *   - old: the host reads what only a region has changed (reads.c).
+ *   - old: the device's value of a mapping that ends without a copy back, and an item of `update`
+ * that is not mapped.
+ *   - leak: a mapping is there when the program ends.
+ *
+ * A valid program may read an old copy on purpose, so such reads are no mistakes for certain, but
+ * suspects (check.c).
  *
  * Pointers that are attached differ on both sides, and are left out. */
+#define _GNU_SOURCE 1 /* dladdr */
+#include <dlfcn.h>
+#include <limits.h>
 #include <string.h>
 #include "hostrt/core/core.h"
 
 enum { WORD = 8 };
+
+void ompgpu_stale_start(const struct ompgpu_plugin *plugin)
+{
+    if (plugin == &ompgpu_emu_plugin &&
+        (ompgpu_checks(OMPGPU_CHECK_STALE) || ompgpu_checks(OMPGPU_CHECK_LEAK)))
+        ompgpu_settings.watch |= OMPGPU_WATCH_STALE;
+}
 
 bool ompgpu_stale_watches(const struct ompgpu_device *dev)
 {
     return (ompgpu_settings.watch & OMPGPU_WATCH_STALE) && dev->plugin == &ompgpu_emu_plugin &&
            !ompgpu_unified();
 }
+
+static const char *or_unknown(const char *text) { return text ? text : "?"; }
 
 static const char *had(const struct ompgpu_entry *e) { return e->had ? e->had : e->sent; }
 
@@ -37,6 +56,11 @@ static void forget(struct ompgpu_entry *e)
     e->sent = e->had = NULL, e->unsent = false;
 }
 
+static bool keeps_copies(const struct ompgpu_device *dev)
+{
+    return ompgpu_stale_watches(dev) && ompgpu_checks(OMPGPU_CHECK_STALE);
+}
+
 /* ------------------------------------------------------------------ what both sides had */
 /* The device has got these bytes of the host.  What is not all of a mapping changes only what is
  * remembered already; later: nobody knows when they are read. */
@@ -44,7 +68,7 @@ void ompgpu_stale_sent(const struct ompgpu_device *dev, struct ompgpu_entry *e, 
                        size_t size, bool later)
 {
     size_t all = e->end - e->begin, at = begin - e->begin;
-    if (!ompgpu_stale_watches(dev))
+    if (!keeps_copies(dev))
         return;
     if (later || (size == all && e->had))
         forget(e);
@@ -68,6 +92,40 @@ static void note_both(struct ompgpu_entry *e)
     memcpy(e->sent, (const void *)e->begin, all);
     memcpy(e->had, (const void *)e->device, all);
     e->unsent = true;
+}
+
+/* Others would have to be compared for each region. */
+static bool is_small(const struct ompgpu_entry *e)
+{
+    enum { SMALL = 4096 };
+    return e->end - e->begin <= SMALL;
+}
+
+static bool is_address(const char *word)
+{
+    Dl_info about;
+    void *p;
+    memcpy(&p, word, sizeof p);
+    return dladdr(p, &about) != 0;
+}
+
+/* A declare target variable has its initialiser on the device.  So it had on the host, and what
+ * differs now the host has changed, but for addresses of variables and functions. */
+void ompgpu_stale_variable(const struct ompgpu_device *dev, struct ompgpu_entry *e)
+{
+    size_t all = e->end - e->begin;
+    if (!keeps_copies(dev) || (!is_small(e) && !ompgpu_reads_seen()))
+        return;
+    note_both(e);
+    for (size_t at = 0; at < all && e->sent; at += WORD) {
+        size_t n = all - at < WORD ? all - at : WORD;
+        if (n < WORD || !is_address(e->sent + at) || !is_address(e->had + at))
+            memcpy(e->sent + at, e->had + at, n);
+    }
+    if (e->sent && memcmp(e->sent, e->had, all) == 0) {
+        ompgpu_xfree(e->had);
+        e->had = NULL;
+    }
 }
 
 /* ------------------------------------------------------------------ lost at the end */
@@ -132,8 +190,8 @@ static void check_fetched(const struct ompgpu_device *dev, const struct ompgpu_w
                             "'%s': the host has changed byte %zu since the copy to the device "
                             "(%s:%u), and the copy back undoes that; 'target update to(…)' after "
                             "the change",
-                            c->map->name ? c->map->name : "?", (size_t)(p.at - c->begin),
-                            e->file ? e->file : "?", e->line);
+                            or_unknown(c->map->name), (size_t)(p.at - c->begin),
+                            or_unknown(e->file), e->line);
 }
 
 /* Several of them may be of the same bytes. */
@@ -156,22 +214,74 @@ static struct lost {
     uintptr_t begin, end;
     const char *file;
     unsigned line; /* of what removed it */
+    unsigned suspect;
 } lost[LOST];
+
+/* A loop may find the same again and again. */
+static bool is_new(const struct ompgpu_where *where, const char *name)
+{
+    enum { PLACES = 64 };
+    static struct place {
+        const char *file, *name;
+        unsigned line;
+    } places[PLACES];
+    static unsigned n;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* devices have tables of their own */
+    unsigned i = 0;
+    pthread_mutex_lock(&lock);
+    while (i < n && (places[i].line != where->line || places[i].file != where->file ||
+                     places[i].name != name))
+        i++;
+    bool new = i == n && n < PLACES;
+    if (new)
+        places[n++] = (struct place){ where->file, name, where->line };
+    pthread_mutex_unlock(&lock);
+    return new;
+}
 
 void ompgpu_stale_removed(const struct ompgpu_device *dev, const struct ompgpu_where *where,
                           const struct ompgpu_entry *e)
 {
     static unsigned next;
-    if (ompgpu_stale_watches(dev) && e->sent && !e->unsent && !e->nattachments &&
-        memcmp((const void *)e->device, e->sent, e->end - e->begin) != 0)
-        lost[next++ % LOST] = (struct lost){ dev, e->begin, e->end, where->file, where->line };
+    ompgpu_mapping_gone(dev, where, e);
+    if (!keeps_copies(dev) || !e->sent || e->unsent || e->nattachments ||
+        memcmp((const void *)e->device, e->sent, e->end - e->begin) == 0)
+        return;
+    struct lost *l = &lost[next++ % LOST];
+    *l = (struct lost){ dev, e->begin, e->end, where->file, where->line, UINT_MAX };
+    if (is_new(where, e->name))
+        l->suspect =
+            ompgpu_check_suspect(where,
+                                 "what the device has changed of '%s' (%s:%u) is lost, since its "
+                                 "mapping ends here without a copy back: 'map(from: …)', or "
+                                 "'map(tofrom: …)'",
+                                 or_unknown(e->name), or_unknown(e->file), e->line);
+}
+
+void ompgpu_stale_result(const struct ompgpu_device *dev, const struct ompgpu_where *where,
+                         const struct ompgpu_map *m, const void *result)
+{
+    if (keeps_copies(dev) && memcmp(m->begin, result, m->size) != 0 && is_new(where, m->name))
+        ompgpu_check_suspect(where,
+                             "the result for '%s' is lost, since nothing copies it back: "
+                             "'map(tofrom: …)'",
+                             or_unknown(m->name));
+}
+
+void ompgpu_stale_absent(const struct ompgpu_device *dev, const struct ompgpu_where *where,
+                         const struct ompgpu_map *m)
+{
+    if (keeps_copies(dev) && m->size && (m->flags & (OMPGPU_MAP_TO | OMPGPU_MAP_FROM)) &&
+        is_new(where, m->name))
+        ompgpu_check_suspect(where, "'%s' is not mapped here, so nothing is copied",
+                             or_unknown(m->name));
 }
 
 void ompgpu_stale_created(const struct ompgpu_device *dev, struct ompgpu_entry *e, unsigned flags)
 {
-    if (!ompgpu_stale_watches(dev))
+    if (!keeps_copies(dev))
         return;
-    if ((flags & (OMPGPU_MAP_TO | OMPGPU_MAP_FROM)) == OMPGPU_MAP_FROM)
+    if ((flags & (OMPGPU_MAP_TO | OMPGPU_MAP_FROM)) == OMPGPU_MAP_FROM && ompgpu_reads_seen())
         note_both(e);
     for (struct lost *l = lost; l < lost + LOST; l++)
         if (l->dev && e->begin < l->end && e->end > l->begin)
@@ -185,11 +295,12 @@ void ompgpu_stale_missing(const struct ompgpu_device *dev, const struct ompgpu_w
     for (struct lost *l = lost; l < lost + LOST && (m->flags & OMPGPU_MAP_FROM); l++)
         if (l->dev == dev && begin < l->end && begin + m->size > l->begin) {
             l->dev = NULL;
+            ompgpu_check_forget(l->suspect);
             ompgpu_check_report(OMPGPU_CHECK_STALE, where,
                                 "'%s' is to be copied back here, but its mapping was removed "
                                 "inside of this construct, at %s:%u; what the device computed is "
                                 "lost",
-                                m->name ? m->name : "?", l->file ? l->file : "?", l->line);
+                                or_unknown(m->name), or_unknown(l->file), l->line);
         }
 }
 
@@ -228,20 +339,74 @@ static void mark_outdated(struct ompgpu_device *dev, struct ompgpu_entry *e)
     e->outdated = p.found;
 }
 
-void ompgpu_stale_before(struct ompgpu_device *dev)
+/* A region that runs already reads what it reads, whatever the host changes meanwhile. */
+static unsigned running; /* atomic: regions, of all devices */
+
+/* Nobody knows whether the region reads it. */
+static void check_variable(const struct ompgpu_where *where, const struct ompgpu_entry *e)
 {
-    if (!ompgpu_stale_watches(dev))
+    const char *host = (const char *)e->begin, *device = (const char *)e->device;
+    size_t at = 0, all = e->end - e->begin;
+    if (memcmp(host, e->sent, all) == 0)
+        return;
+    while (at < all && (host[at] == e->sent[at] || device[at] != had(e)[at]))
+        at++;
+    if (at < all && is_new(&(struct ompgpu_where){ .file = e->file }, e->name))
+        ompgpu_check_suspect(where,
+                             "the host has changed byte %zu of '%s' (declare target), and the "
+                             "device has the old value; 'target update to(…)' after the change",
+                             at, or_unknown(e->name));
+}
+
+static void look_before(struct ompgpu_device *dev, const struct ompgpu_where *where,
+                        struct ompgpu_entry *e)
+{
+    if (e->owner && is_small(e))
+        check_variable(where, e);
+    else if (!e->owner && (e->wanted || e->outdated))
+        mark_outdated(dev, e);
+    e->wanted = false;
+}
+
+static struct ompgpu_entry *want(struct ompgpu_device *dev, uintptr_t host)
+{
+    struct ompgpu_entry *e = ompgpu_present_reach(dev, host, true);
+    if (e)
+        e->wanted = true;
+    return e;
+}
+
+/* What the region names, and what pointers in that lead to. */
+static void want_item(struct ompgpu_device *dev, const struct ompgpu_map *m)
+{
+    const struct ompgpu_entry *e =
+        m->flags & OMPGPU_MAP_PRIVATE_COPY ? NULL : want(dev, (uintptr_t)m->begin);
+    for (unsigned i = 0; e && i < e->nattachments; i++)
+        want(dev, *(const uintptr_t *)e->attachments[i].host);
+}
+
+void ompgpu_stale_before(struct ompgpu_device *dev, const struct ompgpu_where *where,
+                         const struct ompgpu_map *maps, unsigned n)
+{
+    if (!keeps_copies(dev))
         return;
     unsigned held = ompgpu_tables_lock(dev);
-    for (struct ompgpu_entry *e = next_watched(dev, 0); e; e = next_watched(dev, e->end))
-        mark_outdated(dev, e);
+    bool alone = !__atomic_fetch_add(&running, 1, __ATOMIC_ACQ_REL) && !ompgpu_any_deferred();
+    for (unsigned i = 0; i < n && alone; i++)
+        want_item(dev, &maps[i]);
+    for (struct ompgpu_entry *e = alone ? next_watched(dev, 0) : NULL; e;
+         e = next_watched(dev, e->end))
+        look_before(dev, where, e);
     ompgpu_tables_unlock(dev, held);
 }
 
 void ompgpu_stale_after(struct ompgpu_device *dev)
 {
     uintptr_t begin = UINTPTR_MAX, end = 0;
-    if (!ompgpu_stale_watches(dev))
+    if (!keeps_copies(dev))
+        return;
+    __atomic_fetch_sub(&running, 1, __ATOMIC_ACQ_REL);
+    if (!ompgpu_reads_seen())
         return;
     unsigned held = ompgpu_tables_lock(dev);
     for (struct ompgpu_entry *e = next_watched(dev, 0); e; e = next_watched(dev, e->end)) {
@@ -295,18 +460,29 @@ void ompgpu_stale_stored(struct ompgpu_entry *e, uintptr_t host, size_t size)
 }
 
 /* ------------------------------------------------------------------ at the end of the program */
+static void report_mapped(const struct ompgpu_entry *e)
+{
+    const struct ompgpu_where where = { .file = e->file, .line = e->line };
+    bool newer = e->sent && !e->nattachments &&
+                 memcmp((const void *)e->device, had(e), e->end - e->begin) != 0;
+    if (ompgpu_refs(e) == OMPGPU_REFS_INFINITE || e->pointer)
+        return;
+    if (ompgpu_checks(OMPGPU_CHECK_LEAK))
+        ompgpu_check_report(OMPGPU_CHECK_LEAK, &where,
+                            "'%s' is mapped still when the program ends: 'target exit data "
+                            "map(%s: …)'%s",
+                            or_unknown(e->name), newer ? "from" : "release",
+                            newer ? "; what the device has changed of it is lost" : "");
+    else if (newer)
+        ompgpu_check_suspect(&where,
+                             "what the device has changed of '%s' is lost, since it is mapped "
+                             "still when the program ends: 'target exit data map(from: …)'",
+                             or_unknown(e->name));
+}
+
 void ompgpu_stale_end(struct ompgpu_device *dev)
 {
     for (struct ompgpu_entry *e = ompgpu_present_next(dev, 0); e && ompgpu_stale_watches(dev);
-         e = ompgpu_present_next(dev, e->end)) {
-        const struct ompgpu_where where = { .file = e->file, .line = e->line };
-        bool newer = e->sent && !e->nattachments &&
-                     memcmp((const void *)e->device, had(e), e->end - e->begin) != 0;
-        if (ompgpu_refs(e) != OMPGPU_REFS_INFINITE && !e->pointer)
-            ompgpu_check_report(OMPGPU_CHECK_STALE, &where,
-                                "'%s' is mapped still when the program ends: 'target exit data "
-                                "map(%s: …)'%s",
-                                e->name ? e->name : "?", newer ? "from" : "release",
-                                newer ? "; what the device has changed of it is lost" : "");
-    }
+         e = ompgpu_present_next(dev, e->end))
+        report_mapped(e);
 }

@@ -342,7 +342,7 @@ static int run_kernel(struct running *r, struct ompgpu_region *region,
         return -1;
     double start = ompgpu_watch_clock();
     if (ompgpu_watched())
-        ompgpu_stale_before(r->dev);
+        ompgpu_stale_before(r->dev, &r->where, r->maps, r->nmaps);
     int bad =
         r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->arguments);
     r->launched |= !bad;
@@ -353,8 +353,9 @@ static int run_kernel(struct running *r, struct ompgpu_region *region,
     if (ompgpu_watched() && !bad) {
         ompgpu_watch_launch(&r->where, r->dev, r->function, g, start, false);
         ompgpu_watch_reduction(&r->where, r->dev, r->function, g, g.teams * reduce);
-        ompgpu_stale_after(r->dev);
     }
+    if (ompgpu_watched())
+        ompgpu_stale_after(r->dev);
     return bad;
 }
 

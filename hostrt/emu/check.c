@@ -20,27 +20,61 @@ static bool is_same_place(const struct ompgpu_emu_site *a, const struct ompgpu_e
     return a->line == b->line && a->column == b->column && strcmp(a->file, b->file) == 0;
 }
 
-/* A place may have several sites: `a[i]++` reads and writes.  A site goes with its image. */
-static bool is_first(struct ompgpu_emu_site *s, enum ompgpu_check kind)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the places that were reported */
+
+/* With the lock.  A place may have several sites: `a[i]++` reads and writes.  A site goes with its
+ * image. */
+static bool add_place(const struct ompgpu_emu_site *s, enum ompgpu_check kind)
 {
     enum { PLACES = 256 };
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct place {
         struct ompgpu_emu_site site;
         char file[128];
     } places[PLACES];
     static unsigned n;
-    if (__atomic_fetch_or(&s->said, 1u << kind, __ATOMIC_RELAXED) >> kind & 1)
-        return false;
-    bool first = true;
-    pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < n && first; i++)
-        first = !(is_same_place(&places[i].site, s) && places[i].site.said == kind);
-    if (first && n < PLACES && strlen(s->file) < sizeof places->file) {
+    for (unsigned i = 0; i < n; i++)
+        if (is_same_place(&places[i].site, s) && places[i].site.said == kind)
+            return false;
+    if (n < PLACES && strlen(s->file) < sizeof places->file) {
         struct place *p = &places[n++];
         snprintf(p->file, sizeof p->file, "%s", s->file);
         p->site = *s, p->site.said = kind, p->site.file = p->file;
     }
+    return true;
+}
+
+static bool is_reported(const struct ompgpu_emu_site *s, enum ompgpu_check kind)
+{
+    return __atomic_load_n(&s->said, __ATOMIC_RELAXED) >> kind & 1;
+}
+
+/* With the lock. */
+static bool mark_site(struct ompgpu_emu_site *s, enum ompgpu_check kind)
+{
+    return !(__atomic_fetch_or(&s->said, 1u << kind, __ATOMIC_RELAXED) >> kind & 1) &&
+           add_place(s, kind);
+}
+
+static bool is_first(struct ompgpu_emu_site *s, enum ompgpu_check kind)
+{
+    if (is_reported(s, kind))
+        return false;
+    pthread_mutex_lock(&lock);
+    bool first = mark_site(s, kind);
+    pthread_mutex_unlock(&lock);
+    return first;
+}
+
+/* A pair is reported from one side, once, also where two teams find it, or one of the two sites
+ * with a third, at the same time: both sites are marked before another thread asks. */
+static bool is_first_race(struct ompgpu_emu_site *s, struct ompgpu_emu_site *other)
+{
+    if (is_reported(s, OMPGPU_CHECK_RACE) || is_reported(other, OMPGPU_CHECK_RACE))
+        return false;
+    pthread_mutex_lock(&lock);
+    bool first = !is_reported(other, OMPGPU_CHECK_RACE) && mark_site(s, OMPGPU_CHECK_RACE);
+    if (first)
+        mark_site(other, OMPGPU_CHECK_RACE);
     pthread_mutex_unlock(&lock);
     return first;
 }
@@ -105,6 +139,12 @@ static bool is_of_team(const void *p)
            (ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, &b) && b.trusted);
 }
 
+static bool is_allocated(const void *p)
+{
+    return ompgpu_is_allocation_on(&ompgpu_emu_plugin, ompgpu_emu_worker->launch->ordinal,
+                                   (uintptr_t)p);
+}
+
 static void report_uninit(const void *p, size_t size, struct ompgpu_emu_site *s)
 {
     struct ompgpu_where where = where_of(s);
@@ -119,18 +159,21 @@ static void report_uninit(const void *p, size_t size, struct ompgpu_emu_site *s)
     else
         ompgpu_check_report(OMPGPU_CHECK_UNINIT, &where,
                             "read of %zu bytes at %p, which were neither copied to the device nor "
-                            "written there; map(to:) and map(tofrom:) copy them%s",
-                            size, p, context_of(p).s);
+                            "written there; %s%s",
+                            size, p,
+                            is_allocated(p) ? "omp_target_memcpy copies to it, its first argument"
+                                            : "map(to:) and map(tofrom:) copy them",
+                            context_of(p).s);
 }
 
 static void report_outdated(const void *p, size_t size, struct ompgpu_emu_site *s)
 {
     struct ompgpu_where where = where_of(s);
     if (is_first(s, OMPGPU_CHECK_STALE))
-        ompgpu_check_report(OMPGPU_CHECK_STALE, &where,
-                            "read of %zu bytes at %p, which the host has changed since they were "
-                            "copied to the device; 'target update to(…)' after the change%s",
-                            size, p, context_of(p).s);
+        ompgpu_check_suspect(&where,
+                             "read of %zu bytes at %p, which the host has changed since they were "
+                             "copied to the device; 'target update to(…)' after the change%s",
+                             size, p, context_of(p).s);
 }
 
 /* The worst that is known of the bytes; *same: all of them are. */
@@ -251,11 +294,6 @@ struct ompgpu_emu_extent ompgpu_emu_extent(const void *p)
     return k->extent;
 }
 
-static bool is_reported(const struct ompgpu_emu_site *s)
-{
-    return __atomic_load_n(&s->said, __ATOMIC_RELAXED) >> OMPGPU_CHECK_RACE & 1;
-}
-
 /* What would order them, as far as can be told. */
 static const char *remedy_for(const struct ompgpu_emu_site *a, const struct ompgpu_emu_site *b,
                               bool same_team)
@@ -268,9 +306,10 @@ static const char *remedy_for(const struct ompgpu_emu_site *a, const struct ompg
     if (a->line == b->line && strcmp(a->file, b->file) == 0)
         return "; reduction(...) or atomic for what several threads update, private(...) for a "
                "temporary";
-    return same_team ? "; a barrier between them would order them"
-                     : "; only the end of a region orders what teams do, not critical or "
-                       "locks";
+    return same_team ? "; a barrier between them would order them; reduction(...) or atomic for "
+                       "what several threads update"
+                     : "; only the end of a region orders what teams do, not critical or locks; "
+                       "reduction(...) or atomic for what several teams update";
 }
 
 void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *s,
@@ -280,10 +319,8 @@ void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *
     char whom[64] = "several teams";
     struct ompgpu_where where = where_of(s);
     bool memory = ompgpu_emu_is_memory(p);
-    /* a pair is reported from one side */
-    if (is_reported(other) || !is_first(s, OMPGPU_CHECK_RACE))
+    if (!is_first_race(s, other))
         return;
-    is_first(other, OMPGPU_CHECK_RACE);
     if (!by->several)
         snprintf(whom, sizeof whom, "team %u, thread %u", by->team, by->thread);
     ompgpu_check_report(OMPGPU_CHECK_RACE, &where,

@@ -39,7 +39,11 @@ static int do_work(int ordinal, const struct ompgpu_work *w)
     case OMPGPU_WORK_COPY: return ompgpu_emu_plugin.device_copy(ordinal, w->dst, w->src, w->size);
     case OMPGPU_WORK_LAUNCH:
         return ompgpu_emu_plugin.launch(ordinal, w->f, w->teams, w->threads, w->params);
-    case OMPGPU_WORK_CALL: return w->call(w->argument), 0;
+    case OMPGPU_WORK_CALL:
+        ompgpu_reads_pause(true);
+        w->call(w->argument);
+        ompgpu_reads_pause(false);
+        return 0;
     default: return 0;
     }
 }

@@ -52,11 +52,11 @@ static bool is_word(const char *text, size_t n, const char *word)
     return n == strlen(word) && !strncmp(text, word, n);
 }
 
-/* OMPGPU_CHECK is a list of words.  Addresses and undefined values are always looked at; "stale" is
- * libompgpu's. */
+/* OMPGPU_CHECK is a list of words.  Addresses and undefined values are always looked at; what is
+ * about mappings is libompgpu's. */
 static void read_checks(void)
 {
-    static const char *const others[] = { "address", "uninit", "stale", "0" };
+    static const char *const others[] = { "address", "uninit", "stale", "stale-all", "leak", "0" };
     const char *text = secure_getenv("OMPGPU_CHECK");
     for (size_t n; text && *text; text += n + (text[n] == ',')) {
         n = strcspn(text, ",");

@@ -54,6 +54,32 @@ void f(void) {
 C
 "$CC" $ARCH -Wompgpu-generic -O2 -c gen.c 2>log
 check "-Wompgpu-generic" has log "^gen.c:7:[0-9]*: warning: region 'f_4' .*generic mode.*function pointer" "^gen.c:4:13: note: "
+cat >macro.c <<'C'
+#define CALL(i) p(i)
+#define PUT(a, i) do { (a)[i] = CALL(i); } while (0)
+#define CALL_IT(p, i) ((p)(i))
+int a[100];
+static int one(int j) { return j; } static int two(int j) { return 2 * j; }
+void f(void) {
+    #pragma omp target teams distribute
+    for (int j = 0; j < 10; j++) {
+        int (*p)(int) = a[j] ? one : two;
+        WHAT
+        #pragma omp parallel for
+        for (int i = 0; i < 10; i++) a[j * 10 + i] += i;
+    }
+}
+C
+sed 's/WHAT/a[j] = 3; PUT(a, j);/' macro.c >name.c
+sed 's/WHAT/a[j] = CALL_IT(p, j);/' macro.c >sign.c
+"$CC" $ARCH -Wompgpu-generic -O2 -c name.c 2>log
+check "-Wompgpu-generic out of a macro: where it is used, and what it comes from" has log "^name.c:10:19: warning: region 'f_7' .*function pointer" "^ *10 |         a\[j\] = 3; PUT(a, j);" \
+    "^name.c:2:33: note: expanded from macro 'PUT'" "^name.c:1:17: note: expanded from macro 'CALL'" "^name.c:7:13: note: the region"
+"$CC" $ARCH -Wompgpu-generic -O2 -c sign.c 2>log
+check "... a sign of it" has log "^sign.c:10:16: warning: region 'f_7' .*function pointer" "^sign.c:3:9: note: expanded from macro 'CALL_IT'"
+"$CC" $ARCH -Werror=ompgpu-generic -O2 -c name.c 2>log
+check "... an error" test $? = 1
+check "... is counted, and said once" sh -c "[ \$(grep -c ' error: ' log) = 1 ] && grep -q 'note: expanded from macro' log"
 "$CC" $ARCH -Wall -O2 -c gen.c 2>log
 check "-Wall has -Wompgpu-generic" has log "^gen.c:7:.*-Wompgpu-generic"
 "$CC" $ARCH -Wompgpu-generic -Wno-ompgpu-generic -O2 -c gen.c 2>log

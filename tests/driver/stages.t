@@ -6,7 +6,7 @@ offload_program app.c
 cat >names.awk <<'AWK'
 / -E -w /                        { name = "preprocess" }
 / -fsyntax-only /                { name = "check" }
-/omp-split/                      { name = "split"; sub(/ -- -- /, " --  -- "); split($0, part, " -- "); $0 = part[1] " -- " part[2] } # after the next --: for messages
+/omp-split --path/               { name = "split"; sub(/ -- -- /, " --  -- "); split($0, part, " -- "); $0 = part[1] " -- " part[2] } # after the next --: for messages
 /--target=nvptx64-nvidia-cuda/   { name = "gpu" }
 / -[Sc] -w /                     { name = "host" }
 /--target=x86_64-pc-linux-gnu/   { name = "emu" }

@@ -675,6 +675,45 @@ static void in_place(void)
         for (int j = 1; j < 9; j++)
             to[10 * i + j] = a[10 * i + j - 1] + a[10 * i + j + 1]; /* in_place */
 }
+static void largest(void)
+{
+    int max = 0;
+    for (int i = 0; i < N; i++)
+        a[i] = i;
+    if (mended) {
+#pragma omp target teams distribute parallel for map(to: a[0:N]) reduction(max: max)
+        for (int i = 0; i < N; i++)
+            max = a[i] > max ? a[i] : max;
+        return;
+    }
+#pragma omp target parallel for map(to: a[0:N]) map(tofrom: max) num_threads(64)
+    for (int i = 0; i < N; i++)
+        if (a[i] > max) /* largest */
+            max = a[i]; /* largest */
+}
+static void swapped(void)
+{
+    int host = omp_get_initial_device(), *d = omp_target_alloc(N * sizeof *d, 0);
+    if (mended)
+        omp_target_memcpy(d, a, N * sizeof *d, 0, 0, 0, host);
+    else
+        omp_target_memcpy(a, d, N * sizeof *d, 0, 0, host, 0);
+#pragma omp target is_device_ptr(d) map(tofrom: b[0:N])
+    b[1] = d[1]; /* swapped */
+    omp_target_free(d, 0);
+}
+static void after_exit(void)
+{
+#pragma omp target enter data map(to: a[0:N])
+    if (!mended) {
+#pragma omp target exit data map(from: a[0:N]) /* after_exit */
+    }
+#pragma omp target map(tofrom: b[0:N])
+    b[3] = a[3];
+    if (mended) {
+#pragma omp target exit data map(from: a[0:N])
+    }
+}
 static void masked_first(void)
 {
     int set = 0, wait = mended;
@@ -738,7 +777,7 @@ static const struct {
     MISTAKE(private_copy), MISTAKE(no_begin), MISTAKE(no_element),
     MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(read_before_call), MISTAKE(shared_local), MISTAKE(shared_array), MISTAKE(large_array), MISTAKE(many_large_arrays), MISTAKE(group_private), MISTAKE(private_of_team), MISTAKE(copied_only),
     MISTAKE(before_local), MISTAKE(read_variable), MISTAKE(update_too_late),
-    MISTAKE(in_place), MISTAKE(masked_first),
+    MISTAKE(in_place), MISTAKE(largest), MISTAKE(swapped), MISTAKE(after_exit), MISTAKE(masked_first),
     MISTAKE(last_team), MISTAKE(plain_read), MISTAKE(static_temporary),
 };
 

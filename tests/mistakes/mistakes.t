@@ -49,6 +49,49 @@ int f(void) {
     return n;
 }
 C
+mistake lost 9:37 "'y'|line 10|map(tofrom" <<'C'
+#include <stdlib.h>
+double f(int n, double *x) {
+    double *y = calloc(n, 8), last;
+#ifndef MENDED
+#pragma omp target teams distribute parallel for map(to: x[0:n], y[0:n])
+#else
+#pragma omp target teams distribute parallel for map(to: x[0:n]) map(tofrom: y[0:n])
+#endif
+    for (int i = 0; i < n; i++)     y[i] = 2 * x[i];
+    last = y[n - 1];
+    free(y);
+    return last;
+}
+C
+mistake lost 7:34 "'a'|line 13" <<'C'
+int f(void) {
+    int a[100] = { 0 };
+#pragma omp target enter data map(to: a)
+#pragma omp target teams distribute parallel for
+    for (int i = 0; i < 100; i++) a[i] = i;
+#pragma omp target teams distribute parallel for
+    for (int i = 1; i < 99; i++) a[i] = 3;
+#ifndef MENDED
+#pragma omp target exit data map(release: a)
+#else
+#pragma omp target exit data map(from: a)
+#endif
+    return a[7];
+}
+C
+mistake lost 4:69 "'s'|line 9" <<'C'
+int f(const int *a, int n) {
+    int s = 0;
+#ifndef MENDED
+#pragma omp target teams distribute parallel for map(to: s, a[0:n]) reduction(+: s)
+#else
+#pragma omp target teams distribute parallel for map(to: a[0:n]) map(s) reduction(+: s)
+#endif
+    for (int i = 0; i < n; i++) s += a[i];
+    return s;
+}
+C
 mistake lost-reduction 6:23 "'s'|map(tofrom: s)" <<'C'
 int f(void) {
     int s = 0;
@@ -375,7 +418,34 @@ void g(int *parameter) {
 }
 C
 sed '1i #include <stdlib.h>' t.c >h.c && mv h.c t.c
-check "no mistakes" silent_when -Wompgpu-lost -Wompgpu-lost-reduction -Wompgpu-unmapped -Wompgpu-limits
+cat >>t.c <<'C'
+void give(double *);
+double back(int n, int some, double *parameter) {
+    double *a = malloc(8 * n), *b = malloc(8 * n), *c = malloc(8 * n), *d = malloc(8 * n), *e = malloc(8 * n), *g = malloc(8 * n), own[4], implicit[4], set[4];
+    give(c);
+#pragma omp target data map(to: a[0:n], b[0:n], parameter[0:n])
+    {
+#pragma omp target map(to: a[0:n])
+        a[0] = b[0] = parameter[0] = 1;
+#pragma omp target update from(b[0:n])
+#pragma omp target map(to: c[0:n])
+        c[0] = 2;
+    }
+    a[0] = 3;
+#pragma omp target map(to: d[0:n], e[0:n], own, set) if(some)
+    d[0] = e[0] = own[0] = set[0] = 4;
+#pragma omp target map(to: e[0:n]) map(to: g[0:n], set)
+    g[0] = e[0] = set[0] = 4;
+#pragma omp target
+    implicit[0] = 5;
+#pragma omp target map(from: e[0:n])
+    e[0] = 6;
+    set[0] = 1;
+    free(g);
+    return a[0] + b[0] + c[0] + d[0] + e[0] + own[0] + implicit[0] + set[0] + parameter[0];
+}
+C
+check "no mistakes" silent_when -Wno-uninitialized -Wno-ompgpu-uninitialized -Wompgpu-lost -Wompgpu-lost-reduction -Wompgpu-unmapped -Wompgpu-limits
 # No mistakes: what has a value, or may have one; what no two threads do; what is short.
 cat >t.c <<'C'
 #include <omp.h>

@@ -1,15 +1,19 @@
 /* stale.c - data that gets lost between host and device (tests/mistakes/stale.t): one mistake a
  * function, found at the line with its name as a comment; mended it is silent. */
 #include <omp.h>
+#include <ompgpu/ompgpu.h>
+#include <stdlib.h>
 #include <string.h>
 enum { N = 100 };
 static int mended, a[N], b[N];
 #pragma omp begin declare target
 static int shared = 1;
+static int limit = 3;
 #pragma omp end declare target
 struct row {
     int n, *cells;
 };
+void *llvm_omp_target_alloc_shared(size_t, int);
 __attribute__((noinline)) static int use(int value)
 {
     static volatile int sum;
@@ -126,6 +130,116 @@ static void mapped_still(void)
 #pragma omp target exit data map(from: a)
     }
 }
+static void explicit_map(void)
+{
+#pragma omp target data map(to: a) map(tofrom: b)
+    {
+        a[3] = 4;
+        if (mended) {
+#pragma omp target update to(a)
+        }
+#pragma omp target map(to: a) map(tofrom: b)
+        for (int i = 0; i < 5; i++)
+            b[i] += a[i]; /* explicit_map */
+    }
+}
+static void not_back(void)
+{
+    if (mended) {
+#pragma omp target map(tofrom: b)
+        b[3] = 4;
+    } else {
+#pragma omp target map(to: b) /* not_back */
+        b[3] = 4;
+    }
+}
+static void not_back_at_exit(void)
+{
+#pragma omp target enter data map(to: a[0:N])
+#pragma omp target
+    a[4] = 5;
+    if (mended) {
+#pragma omp target update from(a[0:N])
+    }
+#pragma omp target exit data map(delete: a[0:N]) /* not_back_at_exit */
+}
+static void result_not_back(void)
+{
+    int sum = 0;
+    if (mended) {
+#pragma omp target teams distribute parallel for reduction(+: sum)
+        for (int i = 0; i < N; i++)
+            sum += i;
+    } else {
+#pragma omp target teams distribute parallel for reduction(+: sum) map(to: sum) /* result_not_back */
+        for (int i = 0; i < N; i++)
+            sum += i;
+    }
+    use(sum);
+}
+static void update_of_nothing(void)
+{
+    if (mended) {
+#pragma omp target enter data map(to: b)
+    }
+#pragma omp target update from(b) /* update_of_nothing */
+    if (mended) {
+#pragma omp target exit data map(delete: b)
+    }
+}
+static void never_sent(void)
+{
+    limit = 7;
+    if (mended) {
+#pragma omp target update to(limit)
+    }
+#pragma omp target map(tofrom: a) /* never_sent */
+    for (int i = 0; i < limit; i++)
+        a[i] = i;
+}
+static void host_reads_device(void)
+{
+    int *p = omp_target_alloc(sizeof a, 0);
+#pragma omp target is_device_ptr(p)
+    p[3] = 1;
+    if (mended)
+        omp_target_memcpy(a, p, sizeof a, 0, 0, omp_get_initial_device(), 0);
+    else
+        use(p[3]); /* host_reads_device */
+    omp_target_free(p, 0);
+}
+static void host_is_early(void)
+{
+#pragma omp target teams distribute parallel for map(tofrom: a) nowait
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < 1000; k++)
+            a[i] += k;
+    use(b[2]);
+    if (mended) {
+#pragma omp taskwait
+    }
+    use(a[2]); /* host_is_early */
+#pragma omp taskwait
+#pragma omp target teams distribute parallel for map(tofrom: a) map(to: b) nowait depend(out: a)
+    for (int i = 0; i < N; i++)
+        a[i] += b[i];
+    b[1] = 3;
+#pragma omp taskwait depend(in: a)
+    use(a[2]);
+}
+static void set_one(void *memory) { *(int *)memory = 1; }
+static void in_reach(void)
+{
+    omp_interop_t queue = omp_interop_none;
+    int *p = omp_target_alloc(sizeof a, 0), *both = llvm_omp_target_alloc_shared(sizeof a, 0);
+#pragma omp interop init(targetsync: queue)
+    ompgpu_interop_call(queue, set_one, p);
+#pragma omp interop destroy(queue)
+    both[1] = 2;
+    use(both[1]);
+    omp_target_free(p, 0);
+    omp_target_free(both, 0);
+}
 static void freed_twice(void)
 {
     int *p = omp_target_alloc(sizeof a, 0);
@@ -183,8 +297,8 @@ static void both_know(void)
 #pragma omp target map(alloc: first, second)
     first.next = &second, second.value = 3;
     use(first.next->next == NULL);
-#pragma omp target exit data map(release: first, second)
-#pragma omp target data map(to: a) map(from: b)
+#pragma omp target exit data map(from: first, second)
+#pragma omp target data map(tofrom: a) map(from: b)
     {
         a[3] = a[3] + 0;
         a[4] = 9;
@@ -231,6 +345,15 @@ int main(int n, char **args)
                 { "host_reads_old", host_reads_old },
                 { "host_reads_before_from", host_reads_before_from },
                 { "host_reads_variable", host_reads_variable },
+                { "explicit_map", explicit_map },
+                { "not_back", not_back },
+                { "not_back_at_exit", not_back_at_exit },
+                { "result_not_back", result_not_back },
+                { "update_of_nothing", update_of_nothing },
+                { "never_sent", never_sent },
+                { "host_is_early", host_is_early },
+                { "host_reads_device", host_reads_device },
+                { "in_reach", in_reach },
                 { "mapped_still", mapped_still },
                 { "both_know", both_know },
                 { "twice", twice },
@@ -240,5 +363,8 @@ int main(int n, char **args)
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (n > 1 && strcmp(args[1], all[i].name) == 0)
             all[i].run();
-    return 0;
+    const char *fails = getenv("FAILS");
+    if (fails && strcmp(fails, "abort") == 0)
+        abort();
+    return fails ? atoi(fails) : 0;
 }

@@ -56,7 +56,7 @@ check "SARIF" "$CC" --gpu-arch=emu -O2 -Rompgpu -fdiagnostics-format=sarif -c ap
 check "... has both, with their places" [ "$(grep -c '"startColumn":13,"startLine":[69].*region .all_[69].*\\u000a *loop' log)" = 2 ]
 check "... and no text" silent log remark:
 
-# A line in which a macro moves what follows it has no column that the user knows.
+# Of a line in which a macro moves what follows it, the user's column is shown.
 cat >macro.c <<'C'
 #define TIMES(i) for (int i = 0; i < 10; i++)
 void g(int *a, void (*volatile *f)(void)) {
@@ -71,8 +71,8 @@ void g(int *a, void (*volatile *f)(void)) {
 }
 C
 check "macros: compiles" "$CC" --gpu-arch=emu -O1 -Wompgpu-generic -c macro.c && cp .log log
-check "macros: no column, no caret" has log '^macro.c:6: warning: region' '^macro.c:3:13: note:' '^    3 | #pragma omp target.*\\$'
-check "... under the line" silent log '    6 |'
+check "macros: the user's column" has log '^macro.c:6:26: warning: region' '^    6 |         TIMES(i) a\[i\]++, f\[0\]();$' '^      |                          ^$' '^macro.c:3:13: note:' '^    3 | #pragma omp target.*\\$'
+check "... what is no part of a macro" silent log 'expanded from'
 sed 's/TIMES(i) a\[i\]++, //' macro.c >plain.c
 check "without the macro" "$CC" --gpu-arch=emu -O1 -Wompgpu-generic -c plain.c && cp .log log
 check "... both" has log '^plain.c:6:9: warning: region' '^    6 |         f\[0\]()'

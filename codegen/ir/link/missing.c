@@ -98,7 +98,7 @@ static struct missing_list find_missing(struct ir_unit *u)
 
 /* Of an instruction that uses it, without the column, which is the device text's; file NULL: no
  * lines are known. */
-static struct ir_place place_of_use(const struct missing *m)
+static struct ir_place place_of_use(const struct missing *m, bool with_column)
 {
     unsigned length;
     IR_EACH_USE(use, m->value) {
@@ -106,7 +106,8 @@ static struct ir_place place_of_use(const struct missing *m)
         if (!LLVMIsAInstruction(user) || !LLVMGetDebugLocLine(user))
             continue;
         return (struct ir_place){ .file = mem_strdup(LLVMGetDebugLocFilename(user, &length)),
-                                  .line = LLVMGetDebugLocLine(user) };
+                                  .line = LLVMGetDebugLocLine(user),
+                                  .column = with_column ? LLVMGetDebugLocColumn(user) : 0 };
     }
     return (struct ir_place){ NULL, 0, 0 };
 }
@@ -137,7 +138,7 @@ static void report_missing(const struct ir_unit *u, const struct missing *m)
         return;
     }
     const struct ir_kernel *k = &u->kernels[m->root];
-    struct ir_place at = place_of_use(m);
+    struct ir_place at = place_of_use(m, !u->opt->link);
     if (!at.file)
         at = k->at;
     if (u->opt->link)
