@@ -16,6 +16,7 @@ int main(void) {
 C
 cat >banners <<'C'
 ; --- before: the first step
+; --- after: jumps
 ; --- after: math
 ; --- after: prints
 ; --- after: spmd

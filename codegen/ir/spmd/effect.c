@@ -387,7 +387,6 @@ struct spmd_effect spmd_effect(const struct spmd_region *r, LLVMValueRef i)
     case LLVMShuffleVector:
     case LLVMExtractValue:
     case LLVMInsertValue: return EVERY;
-    case LLVMIndirectBr: return refused("a goto to a computed label", "use a switch");
     default:
         return LLVMIsABinaryOperator(i) || LLVMIsACastInst(i)
                    ? EVERY
