@@ -223,10 +223,10 @@ static struct ompgpu_geometry numbered(const struct ompgpu_device *dev,
                                        const struct ompgpu_function *f,
                                        const struct ompgpu_launch *l, struct ompgpu_geometry g)
 {
+    if ((uint64_t)g.teams * g.threads <= GRID_LIMIT)
+        return g;
     unsigned most = GRID_LIMIT / g.teams, warp = warp_size(dev);
     bool said = l->num_teams > 0 || ompgpu_team_icvs(dev).num_teams > 0;
-    if (g.threads <= most)
-        return g;
     if (said && most >= warp && !(f->entry->flags & OMPGPU_KERNEL_EXACT))
         g.threads = most / warp * warp;
     else
