@@ -569,11 +569,20 @@ struct ompgpu_queue { /* guarded by the device's lock */
     struct ompgpu_ticket last; /* put into it */
 };
 struct ompgpu_task {
-    struct ompgpu_task *next, *previous;
+    struct ompgpu_task *next;
+    /* What the thread that sees it end looks at comes first, since each line of it goes there and
+     * back.  finished: atomic, the serial of the construct that has ended last; not more: under way
+     */
+    uint64_t serial, finished;
+    struct ompgpu_returning *returning;
+    struct ompgpu_entry *dropped; /* to be freed when it has ended, by `range.left` */
+    struct ompgpu_task *ended;    /* the next of those to be collected */
+    uintptr_t event_of_host;      /* omp_event_handle_t of the host task */
+    int met;                      /* atomic: the construct has ended, or its host task has begun */
+    int left;                     /* atomic: by its host task, or who has collected it */
+    struct ompgpu_task *previous;
     struct ompgpu_device *dev; /* immutable, as event */
     void *event;               /* plugin's: recorded when all of it has been done */
-    /* finished: atomic, the serial of the construct that has ended last; not more: under way */
-    uint64_t serial, finished;
     struct ompgpu_queue *queue;
     struct ompgpu_where where;
     /* puts what it does into its queue */
@@ -585,25 +594,20 @@ struct ompgpu_task {
     unsigned nmaps, nparams;
     struct ompgpu_launch launch;
     void *kept, *pieces; /* pieces: of ompgpu_task_keep() */
+    size_t kept_room;
     /* its launch */
     struct ompgpu_function *function;
     uintptr_t *addresses;
     void **arguments;
     struct ompgpu_env env;
     struct ompgpu_geometry geometry;
-    double start;                 /* ompgpu_clock() */
-    struct ompgpu_entry *dropped; /* to be freed when it has ended, by `range.left` */
-    struct ompgpu_returning *returning;
+    double start;                /* ompgpu_clock() */
     struct ompgpu_ticket *waits; /* what must have ended before */
     unsigned nwaits, room;
     bool enqueued;
     /* atomic: the serial of the last construct that is in its queue, and that others may wait for
      * there */
     uint64_t placed;
-    int met;                   /* atomic: the construct has ended, or its host task has begun */
-    int left;                  /* atomic: by its host task, or who has collected it */
-    struct ompgpu_task *ended; /* the next of those to be collected */
-    uintptr_t event_of_host;   /* omp_event_handle_t of the host task */
 };
 static inline struct ompgpu_ticket ompgpu_ticket_of(struct ompgpu_task *t)
 {

@@ -85,6 +85,18 @@ static void list_remove(struct ompgpu_task *t)
     *(t->next ? &t->next->previous : &newest) = t->previous;
 }
 
+/* Room for what a construct was called with; one of usual size stays for the next. */
+enum { MOST_KEPT = 1024 };
+static void *get_kept(struct ompgpu_task *t, size_t size)
+{
+    if (t->kept && size <= t->kept_room)
+        return memset(t->kept, 0, size);
+    ompgpu_xfree(t->kept);
+    t->kept = ompgpu_xalloc(size);
+    t->kept_room = t->kept ? size : 0;
+    return t->kept;
+}
+
 /* Lock held.  Nobody uses it any more. */
 static void recycle(struct ompgpu_task *t)
 {
@@ -92,8 +104,10 @@ static void recycle(struct ompgpu_task *t)
         t->pieces = p->next;
         ompgpu_xfree(p);
     }
-    ompgpu_xfree(t->kept);
-    t->kept = NULL;
+    if (t->kept_room > MOST_KEPT) {
+        ompgpu_xfree(t->kept);
+        t->kept = NULL, t->kept_room = 0;
+    }
     ompgpu_chunk_drop(t->where.chunk);
     t->where.chunk = NULL;
     t->next = t->dev->idle, t->dev->idle = t;
@@ -124,6 +138,7 @@ static void collect(void)
     struct ompgpu_task *t = __atomic_exchange_n(&ended, NULL, __ATOMIC_ACQUIRE);
     for (struct ompgpu_task *next; t; t = next) {
         next = t->ended;
+        __builtin_prefetch(next);
         list_remove(t);
         if (leave(t))
             recycle(t);
@@ -577,7 +592,7 @@ static int keep_call(struct ompgpu_task *t, const struct ompgpu_map *maps, unsig
     struct room r = { 0 };
     t->nmaps = nmaps, t->nparams = nparams;
     copy_call(t, &r, maps, params);
-    if (!(t->kept = r.at = ompgpu_xalloc(r.size)))
+    if (!(r.at = get_kept(t, r.size)))
         return -1;
     r.size = 0;
     copy_call(t, &r, maps, params);
@@ -744,7 +759,7 @@ static struct ompgpu_task *defer_call(struct ompgpu_device *dev, const void *arg
         dev && can_defer(dev) && l->alloc && l->allow && l->run && l->thread ? get_task(dev) : NULL;
     if (!t)
         return NULL;
-    if (!(t->kept = ompgpu_xalloc(size))) {
+    if (!get_kept(t, size)) {
         put_task(t);
         return NULL;
     }
@@ -850,6 +865,7 @@ void ompgpu_deferred_close(struct ompgpu_device *dev)
         dev->idle = t->next;
         dev->plugin->event_destroy(dev->ordinal, t->event);
         ompgpu_xfree(t->waits);
+        ompgpu_xfree(t->kept);
         ompgpu_xfree(t);
     }
 }
