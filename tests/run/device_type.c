@@ -19,7 +19,7 @@ static void host(int dev)
 {
     struct local { int x; } own = { 1 };
     int n = 3, seen = 0, last = 0, sum = 5, prefix = 0, a[40] = { 0 }, out[40];
-#pragma omp target data map(tofrom: a) device(dev)
+#pragma omp target data map(to: a) device(dev)
     {
 #pragma omp target device_type(host) map(tofrom: seen) device(dev)
         {
