@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 #pragma GCC visibility push(default)
 /* clang's omp.h declares these to programs; the compiler of the runtime need not have it. */

@@ -12,6 +12,7 @@
  * the host has it. */
 #include <string.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 enum { MOST_ALWAYS = 64 << 10, MOST_KEPT = 1 << 20, MOST_EXPECTED = 4 << 10 }; /* bytes */
 

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 #pragma GCC visibility push(default)
 int omp_target_memcpy(void *, const void *, size_t, size_t, size_t, int, int);

@@ -34,6 +34,7 @@
  * what a deferred construct will still copy to the host waits for that (returning.c). */
 #include <stdio.h>
 #include <string.h>
+#include "hostrt/core/deferred.h"
 #include "hostrt/core/work.h"
 #include <sys/single_threaded.h>
 

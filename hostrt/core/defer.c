@@ -31,6 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 #include "hostrt/queue.h"
 
 /* Guards all below; never with a call.  Held for moments: it is not worth going to sleep for. */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 /* Weak: a program that is linked with the library's archive keeps the library's own, and each
  * construct waits for its host task. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 pthread_mutex_t ompgpu_start_lock = PTHREAD_MUTEX_INITIALIZER;
 struct ompgpu_device *ompgpu_devices;

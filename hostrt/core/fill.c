@@ -7,6 +7,7 @@
  * is not there yet, or one that is half gone, and threads never wait for each other in a circle. */
 #include <string.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 /* ------------------------------------------------------------------ the list */
 static struct ompgpu_fill_copy *new_copy(struct ompgpu_fill *f)

@@ -5,6 +5,7 @@
  * forgotten (a kernel may have been writing to them) and the mappings of the regions that they were
  * in are released, as if those had failed.  Their `target data` regions never end. */
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 /* Devices of one plugin follow each other. */
 static void tell_plugins(enum ompgpu_fork when)

@@ -1,4 +1,5 @@
 /* lookup.c - where something is on a device, for routines, pointers and what exchanges sections. */
+#include "hostrt/core/deferred.h"
 #include "hostrt/core/work.h"
 
 uintptr_t ompgpu_data_lookup(struct ompgpu_device *dev, uintptr_t host)

@@ -8,6 +8,7 @@
  *
  * The block goes when the last of its mappings has gone. */
 #include <string.h>
+#include "hostrt/core/deferred.h"
 #include "hostrt/core/work.h"
 
 enum { LARGEST_ITEM = 1024, LARGEST_PACK = 4096, ALIGNMENT = 256 };

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 static bool seen; /* atomic: code has called */
 bool ompgpu_reads_seen(void) { return __atomic_load_n(&seen, __ATOMIC_RELAXED); }

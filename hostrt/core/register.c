@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 struct load { /* an image on a device; guarded by ompgpu_start_lock */
     struct load *next;

@@ -8,6 +8,7 @@
  *
  * Ranges are added with the whole present table held; who makes a mapping holds a part of it. */
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all sets; calls nothing */
 

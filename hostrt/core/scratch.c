@@ -9,6 +9,7 @@
  * queue's, one after the other. */
 #include <string.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 _Thread_local struct ompgpu_thread *ompgpu_self_ __attribute__((tls_model("initial-exec")));
 

@@ -29,6 +29,7 @@
 #include <limits.h>
 #include <string.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 enum { WORD = 8 };
 

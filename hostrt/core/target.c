@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/core/core.h"
+#include "hostrt/core/deferred.h"
 
 struct running { /* one region at work */
     struct ompgpu_device *dev;
