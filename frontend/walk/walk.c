@@ -224,7 +224,8 @@ static enum CXErrorCode parse_with_scopes(struct fe *fe, CXIndex index, int narg
 {
     const char **v = arena_alloc(fe->a, ((size_t)nargs + 2) * sizeof *v);
     CXTranslationUnit first = fe->tu;
-    memcpy(v, args, (size_t)nargs * sizeof *v);
+    for (int i = 0; i < nargs; i++)
+        v[i] = args[i];
     v[nargs] = "-std=gnu99", v[nargs + 1] = "-fgnu89-inline";
     enum CXErrorCode rc = parse_text(fe, index, nargs + 2, v);
     bool good = rc == CXError_Success && !has_errors(fe);
