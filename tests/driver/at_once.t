@@ -74,6 +74,7 @@ ways() {
     mkdir out && (cd out && "$CLANG" "$@" >log 2>&1; echo "exit $?" >>log) && mv out out1
     mkdir out && (cd out && "$CC" "$@" >log 2>&1; echo "exit $?" >>log) && mv out out2
     sed -i 's,/tmp/[^:]*[.]o:,OBJECT:,' out1/log out2/log
+    [ $one = 1 ] || rm -f out1/a.out out2/a.out
     diff -r out1 out2
 }
 for flags in "-c" "-S -O2" "-fsyntax-only -Wall" "-O2 -g -Wall" "-shared -fPIC" "-c -o x.o" "-std=c99 -pedantic -DX=1 -UY -fno-common -march=native -c"; do

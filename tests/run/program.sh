@@ -22,6 +22,7 @@ for flags do
     # shellcheck disable=SC2086
     case $flags in
     -O0 | "-O2 -g") MACHINE='' form "" $flags ;; # no new code for the PTX machine
+    *--host-cc=gcc*) [ -n "${OMPGPU_SANITIZE:-}" ] || form "" $flags ;; # gcc has not the sanitized library's sanitizer
     *) form "" $flags ;;
     esac
 done
