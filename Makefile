@@ -43,7 +43,8 @@ PROVE_JOBS ?= 2
 # musl-dev and the static libzstd are (MUSL= does without).
 ifndef SANITIZE
 LIBZSTD_A := $(filter /%,$(shell $(CC) -print-file-name=libzstd.a))
-MUSL ?= $(if $(and $(findstring clang,$(CC)),$(LIBZSTD_A)),$(patsubst %/crt1.o,%,$(wildcard /usr/lib/x86_64-linux-musl/crt1.o)))
+MUSL_CRT := $(if $(and $(findstring clang,$(CC)),$(LIBZSTD_A)),$(wildcard /usr/lib/x86_64-linux-musl/crt1.o))
+MUSL ?= $(MUSL_CRT:%/crt1.o=%)
 endif
 
 # SANITIZE=1: a second tree beside the first, with ASan and UBSan; SANITIZE=thread: one whose runtime

@@ -161,6 +161,15 @@ static bool add_part(struct division *d, CXCursor part)
     return true;
 }
 
+/* Others than loops: within a statement, or where no statement is. */
+static bool has_other_constructs(const struct division *d)
+{
+    unsigned n = 0;
+    for (const struct omp_construct *c = d->target->child; c; c = c->next)
+        n++;
+    return n != d->loops;
+}
+
 static void divide(struct fe *fe, const struct fe_pragma *p)
 {
     struct division d = { .fe = fe, .target = p->c };
@@ -170,9 +179,7 @@ static void divide(struct fe *fe, const struct fe_pragma *p)
         fe_children(fe, p->stmt, &parts);
     for (unsigned i = 0; i < parts.n && good; i++)
         good = add_part(&d, parts.at[i]) && d.n <= MOST;
-    for (const struct omp_construct *c = p->c->child; c; c = c->next)
-        d.loops--; /* there are others, which no statement is */
-    if (good && !d.loops && d.n > 1)
+    if (good && d.loops && d.n > 1 && !has_other_constructs(&d))
         p->c->phases = d.first;
 }
 
