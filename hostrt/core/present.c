@@ -91,7 +91,7 @@ void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
     struct ompgpu_spares *s = spares_for(dev, e->begin, e->end - e->begin);
     ompgpu_xfree(e->uses);
     ompgpu_xfree(e->attachments);
-    ompgpu_xfree(e->sent);
+    ompgpu_xfree(e->agreed);
     ompgpu_xfree(e->had);
     ompgpu_xfree(e->shadow);
     STORE(&e->count, (LOAD(&e->count) & ~(NEXT_LIFE - 1)) + NEXT_LIFE);

@@ -73,11 +73,11 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
         long refs, holds;
     } taken; /* by the construct at work, which leaves */
     const char *name, *file;
-    unsigned line; /* who mapped it, for messages */
-    char *sent;    /* for OMPGPU_CHECK=stale: what the device got last; NULL: not known */
-    char *had;     /* … and what its memory had then; NULL: the same */
-    bool unsent;   /* … it has got nothing */
-    bool outdated; /* … bytes of it are known to be; those of the host are, since a region */
+    unsigned line;    /* who mapped it, for messages */
+    uint64_t *agreed; /* for OMPGPU_CHECK=stale: what the device got last (agreed.c); NULL: … */
+    char *had;        /* … and what its memory had then; NULL: the same */
+    bool unsent;      /* … it has got nothing */
+    bool outdated;    /* … bytes of it are known to be; those of the host are, since a region */
     bool newer;
     bool wanted; /* … by the region that begins */
     /* the deferred construct that fills it, those that use it; no task: none does */

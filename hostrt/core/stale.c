@@ -2,8 +2,8 @@
  * the emulated device, and values that one side reads after the other has changed them.
  *
  * Each side has its own copy of what is mapped, and a program may use both as it likes.  So a
- * mapping remembers what both sides had when they last agreed (`sent`), or when the mapping was
- * made without a copy to the device (`sent` of the host, `had` of the device).  From that it is
+ * mapping remembers what both sides had when they last agreed (agreed.c), or when the mapping was
+ * made without a copy to the device (`agreed` of the host, `had` of the device).  From that it is
  * known who has changed what, by value: what is written again as it was is no change, but where
  * stores of the host are seen (reads.c): then `had` is what the device has at that time.
  *
@@ -48,13 +48,11 @@ bool ompgpu_stale_watches(const struct ompgpu_device *dev)
 
 static const char *or_unknown(const char *text) { return text ? text : "?"; }
 
-static const char *had(const struct ompgpu_entry *e) { return e->had ? e->had : e->sent; }
-
 static void forget(struct ompgpu_entry *e)
 {
-    ompgpu_xfree(e->sent);
+    ompgpu_xfree(e->agreed);
     ompgpu_xfree(e->had);
-    e->sent = e->had = NULL, e->unsent = false;
+    e->agreed = NULL, e->had = NULL, e->unsent = false;
 }
 
 static bool keeps_copies(const struct ompgpu_device *dev)
@@ -73,26 +71,61 @@ void ompgpu_stale_sent(const struct ompgpu_device *dev, struct ompgpu_entry *e, 
         return;
     if (later || (size == all && e->had))
         forget(e);
-    if (!later && !e->sent && size == all)
-        e->sent = ompgpu_xalloc(all);
-    if (e->sent)
-        memcpy(e->sent + at, (const void *)begin, size);
+    if (!later && size == all)
+        ompgpu_agreed_start(e, (const void *)begin);
+    else if (e->agreed)
+        ompgpu_agreed_set(e, begin, size, (const void *)begin);
     if (e->had)
         memcpy(e->had + at, (const void *)begin, size);
 }
 
-/* Nothing is copied to the device: what the host has, and what the device's memory has. */
-static void note_both(struct ompgpu_entry *e)
+/* Nothing is copied to the device: what the host has or had, and what the device's memory has. */
+static void note_both(struct ompgpu_entry *e, const void *host)
 {
     size_t all = e->end - e->begin;
-    e->sent = ompgpu_xalloc(all), e->had = ompgpu_xalloc(all);
-    if (!e->sent || !e->had) {
+    e->had = ompgpu_xalloc(all);
+    if (!e->had || !ompgpu_agreed_start(e, host)) {
         forget(e);
         return;
     }
-    memcpy(e->sent, (const void *)e->begin, all);
     memcpy(e->had, (const void *)e->device, all);
     e->unsent = true;
+}
+
+/* Has the device changed anything in the mapping? */
+static bool device_has_changed(const struct ompgpu_entry *e)
+{
+    const void *device = (const void *)e->device;
+    size_t all = e->end - e->begin;
+    return e->had ? memcmp(device, e->had, all) != 0 : ompgpu_agreed_same(e, device, 0, all) < all;
+}
+
+/* From there on, no further than to `end`, the host has changed nothing: where that ends. */
+static uintptr_t skip_unchanged(const struct ompgpu_entry *e, uintptr_t from, uintptr_t end)
+{
+    return e->begin +
+           ompgpu_agreed_same(e, (const void *)e->begin, from - e->begin, end - e->begin);
+}
+
+/* Some bytes of a mapping, from a place on: what both sides have and had. */
+struct some {
+    const char *host, *device, *host_had, *device_had;
+    size_t size;
+    struct ompgpu_agreed agreed;
+};
+
+static void look_at(struct some *s, const struct ompgpu_entry *e, uintptr_t at, size_t most)
+{
+    s->agreed = ompgpu_agreed_at(e, at);
+    s->size = s->agreed.size < most ? s->agreed.size : most;
+    s->host = (const char *)at, s->device = (const char *)e->device + (at - e->begin);
+    s->host_had = s->agreed.bytes;
+    s->device_had = e->had ? e->had + (at - e->begin) : s->agreed.bytes;
+}
+
+static bool only_host_changed(const struct some *s, size_t i)
+{
+    return s->agreed.known && s->host[i] != s->host_had[i] && s->device[i] == s->device_had[i];
 }
 
 /* Others would have to be compared for each region. */
@@ -117,30 +150,23 @@ void ompgpu_stale_variable(const struct ompgpu_device *dev, struct ompgpu_entry 
     size_t all = e->end - e->begin;
     if (!keeps_copies(dev) || (!is_small(e) && !ompgpu_reads_seen()))
         return;
-    note_both(e);
-    for (size_t at = 0; at < all && e->sent; at += WORD) {
+    char *host = ompgpu_xalloc(all), *device = (char *)e->device;
+    for (size_t at = 0; at < all && host; at += WORD) {
         size_t n = all - at < WORD ? all - at : WORD;
-        if (n < WORD || !is_address(e->sent + at) || !is_address(e->had + at))
-            memcpy(e->sent + at, e->had + at, n);
+        memcpy(host + at, (const char *)e->begin + at, n);
+        if (n < WORD || !is_address(host + at) || !is_address(device + at))
+            memcpy(host + at, device + at, n);
     }
-    if (e->sent && memcmp(e->sent, e->had, all) == 0) {
+    if (host)
+        note_both(e, host);
+    if (e->agreed && memcmp(host, e->had, all) == 0) {
         ompgpu_xfree(e->had);
         e->had = NULL;
     }
+    ompgpu_xfree(host);
 }
 
 /* ------------------------------------------------------------------ lost at the end */
-/* The first word that only the host has changed; size: none. */
-static size_t find_lost(const char *host, const char *device, const char *sent, size_t size)
-{
-    for (size_t at = 0; at < size; at += WORD) {
-        size_t n = size - at < WORD ? size - at : WORD;
-        if (memcmp(host + at, sent + at, n) != 0 && memcmp(device + at, sent + at, n) == 0)
-            return at;
-    }
-    return size;
-}
-
 struct pieces { /* of an entry, between attached pointers */
     const struct ompgpu_device *dev;
     struct ompgpu_entry *e;
@@ -148,17 +174,31 @@ struct pieces { /* of an entry, between attached pointers */
     uintptr_t at; /* on the host */
 };
 
-static size_t offset_of(const struct pieces *p, const char *host)
+/* The first word that only the host has changed; SIZE_MAX: none. */
+static size_t find_lost(const struct some *s)
 {
-    return (uintptr_t)host - p->e->begin;
+    for (size_t at = 0; at < s->size && s->agreed.known; at += WORD) {
+        size_t n = s->size - at < WORD ? s->size - at : WORD;
+        if (memcmp(s->host + at, s->host_had + at, n) != 0 &&
+            memcmp(s->device + at, s->device_had + at, n) == 0)
+            return at;
+    }
+    return SIZE_MAX;
 }
 
 static int find_lost_in(void *pieces, char *host, const char *device, size_t size)
 {
     struct pieces *p = pieces;
-    size_t at = find_lost(host, device, p->e->sent + offset_of(p, host), size);
-    p->found = at < size;
-    p->at = (uintptr_t)host + at;
+    struct some s;
+    uintptr_t end = (uintptr_t)host + size, at = (uintptr_t)host;
+    (void)device;
+    while (!p->found && (at = skip_unchanged(p->e, at, end)) < end) {
+        look_at(&s, p->e, at, end - at);
+        size_t in = find_lost(&s);
+        p->found = in != SIZE_MAX;
+        p->at = at + (p->found ? in : 0);
+        at += s.size;
+    }
     return p->found;
 }
 
@@ -169,14 +209,18 @@ static void for_pieces(struct pieces *p, uintptr_t begin, size_t size,
     ompgpu_back_pieces(&c, (const char *)p->e->device + (begin - p->e->begin), what, p);
 }
 
+/* What ends with it needs no more. */
 static void note_fetched(const struct ompgpu_back_copy *c)
 {
-    const struct ompgpu_entry *e = c->entry;
+    struct ompgpu_entry *e = c->entry;
     size_t from = c->begin - e->begin;
-    if (e->sent)
-        memcpy(e->sent + from, (const char *)e->device + from, c->size);
+    const char *device = (const char *)e->device + from;
+    if (c->size == e->end - e->begin && !ompgpu_refs(e) && !e->holds)
+        forget(e);
+    if (e->agreed)
+        ompgpu_agreed_set(e, c->begin, c->size, device);
     if (e->had)
-        memcpy(e->had + from, (const char *)e->device + from, c->size);
+        memcpy(e->had + from, device, c->size);
 }
 
 static void check_fetched(const struct ompgpu_device *dev, const struct ompgpu_where *where,
@@ -184,7 +228,7 @@ static void check_fetched(const struct ompgpu_device *dev, const struct ompgpu_w
 {
     struct ompgpu_entry *e = c->entry;
     struct pieces p = { dev, e, false, 0 };
-    if (e->sent && !e->unsent && !ompgpu_refs(e) && !e->holds)
+    if (e->agreed && !e->unsent && !ompgpu_refs(e) && !e->holds)
         for_pieces(&p, c->begin, c->size, find_lost_in);
     if (p.found)
         ompgpu_check_report(OMPGPU_CHECK_STALE, where,
@@ -245,8 +289,7 @@ void ompgpu_stale_removed(const struct ompgpu_device *dev, const struct ompgpu_w
 {
     static unsigned next;
     ompgpu_mapping_gone(dev, where, e);
-    if (!keeps_copies(dev) || !e->sent || e->unsent || e->nattachments ||
-        memcmp((const void *)e->device, e->sent, e->end - e->begin) == 0)
+    if (!keeps_copies(dev) || !e->agreed || e->unsent || e->nattachments || !device_has_changed(e))
         return;
     struct lost *l = &lost[next++ % LOST];
     *l = (struct lost){ dev, e->begin, e->end, where->file, where->line, UINT_MAX };
@@ -283,7 +326,7 @@ void ompgpu_stale_created(const struct ompgpu_device *dev, struct ompgpu_entry *
     if (!keeps_copies(dev))
         return;
     if ((flags & (OMPGPU_MAP_TO | OMPGPU_MAP_FROM)) == OMPGPU_MAP_FROM && ompgpu_reads_seen())
-        note_both(e);
+        note_both(e, (const void *)e->begin);
     for (struct lost *l = lost; l < lost + LOST; l++)
         if (l->dev && e->begin < l->end && e->end > l->begin)
             l->dev = NULL;
@@ -309,23 +352,42 @@ void ompgpu_stale_missing(const struct ompgpu_device *dev, const struct ompgpu_w
 static struct ompgpu_entry *next_watched(struct ompgpu_device *dev, uintptr_t after)
 {
     struct ompgpu_entry *e = ompgpu_present_next(dev, after);
-    while (e && (!e->sent || e->lost))
+    while (e && (!e->agreed || e->lost))
         e = ompgpu_present_next(dev, e->end);
     return e;
+}
+
+static void mark(const struct pieces *p, uintptr_t from, uintptr_t to)
+{
+    const struct ompgpu_entry *e = p->e;
+    if (to > from)
+        p->dev->plugin->outdate(p->dev->ordinal, (void *)(e->device + (from - e->begin)), to - from,
+                                true);
 }
 
 /* Runs of bytes that only the host has changed. */
 static int mark_piece(void *pieces, char *host, const char *device, size_t size)
 {
     struct pieces *p = pieces;
-    const char *sent = p->e->sent + offset_of(p, host), *before = had(p->e) + offset_of(p, host);
-    for (size_t at = 0, end; at < size; at = end + 1) {
-        for (end = at; end < size && host[end] != sent[end] && device[end] == before[end];)
-            end++;
-        if (end > at)
-            p->dev->plugin->outdate(p->dev->ordinal, (void *)(device + at), end - at, true);
-        p->found |= end > at;
+    struct some s;
+    uintptr_t end = (uintptr_t)host + size, at = (uintptr_t)host, from = at, same;
+    (void)device;
+    while (at < end) {
+        if ((same = skip_unchanged(p->e, at, end)) > at) {
+            mark(p, from, at);
+            from = at = same;
+            continue;
+        }
+        look_at(&s, p->e, at, end - at);
+        for (size_t i = 0; i < s.size; i++, at++)
+            if (only_host_changed(&s, i))
+                p->found = true;
+            else {
+                mark(p, from, at);
+                from = at + 1;
+            }
     }
+    mark(p, from, at);
     return 0;
 }
 
@@ -335,7 +397,7 @@ static void mark_outdated(struct ompgpu_device *dev, struct ompgpu_entry *e)
     size_t all = e->end - e->begin;
     if (e->outdated)
         dev->plugin->outdate(dev->ordinal, (void *)e->device, all, false);
-    if (memcmp((const void *)e->begin, e->sent, all) != 0)
+    if (skip_unchanged(e, e->begin, e->end) < e->end)
         for_pieces(&p, e->begin, all, mark_piece);
     e->outdated = p.found;
 }
@@ -343,16 +405,24 @@ static void mark_outdated(struct ompgpu_device *dev, struct ompgpu_entry *e)
 /* A region that runs already reads what it reads, whatever the host changes meanwhile. */
 static unsigned running; /* atomic: regions, of all devices */
 
+/* The offset of the first byte that only the host has changed; SIZE_MAX: none. */
+static size_t find_outdated(const struct ompgpu_entry *e)
+{
+    struct some s;
+    for (uintptr_t at = e->begin; (at = skip_unchanged(e, at, e->end)) < e->end; at += s.size) {
+        look_at(&s, e, at, e->end - at);
+        for (size_t i = 0; i < s.size; i++)
+            if (only_host_changed(&s, i))
+                return at - e->begin + i;
+    }
+    return SIZE_MAX;
+}
+
 /* Nobody knows whether the region reads it. */
 static void check_variable(const struct ompgpu_where *where, const struct ompgpu_entry *e)
 {
-    const char *host = (const char *)e->begin, *device = (const char *)e->device;
-    size_t at = 0, all = e->end - e->begin;
-    if (memcmp(host, e->sent, all) == 0)
-        return;
-    while (at < all && (host[at] == e->sent[at] || device[at] != had(e)[at]))
-        at++;
-    if (at < all && is_new(&(struct ompgpu_where){ .file = e->file }, e->name))
+    size_t at = find_outdated(e);
+    if (at != SIZE_MAX && is_new(&(struct ompgpu_where){ .file = e->file }, e->name))
         ompgpu_check_suspect(where,
                              "the host has changed byte %zu of '%s' (declare target), and the "
                              "device has the old value; 'target update to(…)' after the change",
@@ -411,7 +481,7 @@ void ompgpu_stale_after(struct ompgpu_device *dev)
         return;
     unsigned held = ompgpu_tables_lock(dev);
     for (struct ompgpu_entry *e = next_watched(dev, 0); e; e = next_watched(dev, e->end)) {
-        e->newer = memcmp((const void *)e->device, had(e), e->end - e->begin) != 0;
+        e->newer = device_has_changed(e);
         begin = e->newer && e->begin < begin ? e->begin : begin;
         end = e->newer && e->end > end ? e->end : end;
     }
@@ -433,9 +503,15 @@ static bool is_device_address(const char *device, size_t size)
 static int compare_piece(void *pieces, char *host, const char *device, size_t size)
 {
     struct pieces *p = pieces;
-    const char *sent = p->e->sent + offset_of(p, host), *before = had(p->e) + offset_of(p, host);
-    p->found |= memcmp(host, sent, size) == 0 && memcmp(device, before, size) != 0 &&
-                memcmp(device, host, size) != 0 && !is_device_address(device, size);
+    bool same = true, changed = false;
+    struct some s;
+    for (size_t at = 0; at < size && same; at += s.size) {
+        look_at(&s, p->e, (uintptr_t)host + at, size - at);
+        same = s.agreed.known && memcmp(s.host, s.host_had, s.size) == 0;
+        changed |= same && memcmp(s.device, s.device_had, s.size) != 0;
+    }
+    p->found |=
+        same && changed && memcmp(device, host, size) != 0 && !is_device_address(device, size);
     return 0;
 }
 
@@ -443,19 +519,32 @@ bool ompgpu_stale_is_old(const struct ompgpu_device *dev, struct ompgpu_entry *e
                          size_t size)
 {
     struct pieces p = { dev, e, false, 0 };
-    if (e->sent && e->newer && host >= e->begin && size <= e->end - host)
+    if (e->agreed && e->newer && host >= e->begin && size <= e->end - host)
         for_pieces(&p, host, size, compare_piece);
     return p.found;
+}
+
+/* What is not known, both have changed. */
+static void copy_agreed(struct ompgpu_entry *e)
+{
+    struct ompgpu_agreed a;
+    for (uintptr_t at = e->begin; at < e->end; at += a.size) {
+        char *to = e->had + (at - e->begin);
+        a = ompgpu_agreed_at(e, at);
+        memcpy(to, a.bytes, a.size);
+        for (size_t i = 0; i < a.size && !a.known; i++)
+            to[i] = (char)~((const char *)e->device)[at - e->begin + i];
+    }
 }
 
 /* The host has a value of its own there, be it the same as before. */
 void ompgpu_stale_stored(struct ompgpu_entry *e, uintptr_t host, size_t size)
 {
     size_t all = e->end - e->begin, at = host - e->begin;
-    if (!e->sent || host < e->begin || size > e->end - host)
+    if (!e->agreed || host < e->begin || size > e->end - host)
         return;
     if (!e->had && (e->had = ompgpu_xalloc(all)))
-        memcpy(e->had, e->sent, all);
+        copy_agreed(e);
     if (e->had)
         memcpy(e->had + at, (const char *)e->device + at, size);
 }
@@ -464,8 +553,7 @@ void ompgpu_stale_stored(struct ompgpu_entry *e, uintptr_t host, size_t size)
 static void report_mapped(const struct ompgpu_entry *e)
 {
     const struct ompgpu_where where = { .file = e->file, .line = e->line };
-    bool newer = e->sent && !e->nattachments &&
-                 memcmp((const void *)e->device, had(e), e->end - e->begin) != 0;
+    bool newer = e->agreed && !e->nattachments && device_has_changed(e);
     if (ompgpu_refs(e) == OMPGPU_REFS_INFINITE || e->pointer)
         return;
     if (ompgpu_checks(OMPGPU_CHECK_LEAK))

@@ -140,23 +140,29 @@ enum {
     WHOLE_BY_TEAMS = 15 << OMPGPU_EMU_THREAD_SHIFT |
                      OMPGPU_EMU_READ_BY_TEAMS << OMPGPU_EMU_PART_SHIFT | OMPGPU_EMU_READ_BY_MANY
 };
+enum { OF_ANY_THREAD = 1023 << OMPGPU_EMU_THREAD_SHIFT };
 
-/* A read passes after any access of the thread's own and where it is one of several threads;
- * another thread's read becomes that of several. */
+/* A read of what several threads have read in the phase, which is frequent. */
+static LLVMValueRef is_read_by_many(const struct checks *c, LLVMBuilderRef b, LLVMValueRef last,
+                                    LLVMValueRef mine)
+{
+    return is_equal(c, b, LLVMBuildXor(b, last, mine, ""), ~(unsigned)OF_ANY_THREAD,
+                    OMPGPU_EMU_READ_BY_MANY);
+}
+
+/* Another read passes after any access of the thread's own; another thread's read becomes that of
+ * several. */
 static struct last compare_read(const struct checks *c, LLVMBuilderRef b, LLVMValueRef last,
                                 LLVMValueRef mine, LLVMValueRef floor)
 {
-    const unsigned threads = 1023u << OMPGPU_EMU_THREAD_SHIFT;
     LLVMValueRef differs = LLVMBuildXor(b, last, mine, ""),
                  own = is_equal(c, b, differs, ~(unsigned)OMPGPU_EMU_WRITE, 0),
-                 many = is_equal(c, b, differs, ~threads, OMPGPU_EMU_READ_BY_MANY),
-                 one = is_equal(c, b, differs, ~threads, OMPGPU_EMU_READ),
+                 one = is_equal(c, b, differs, ~(unsigned)OF_ANY_THREAD, OMPGPU_EMU_READ),
                  old = LLVMBuildICmp(b, LLVMIntULT, last, floor, ""),
                  teams =
                      LLVMBuildAnd(b, LLVMBuildNot(b, old, ""),
                                   is_equal(c, b, last, WHOLE_BY_TEAMS | 31, WHOLE_BY_TEAMS), "");
-    return (struct last){ LLVMBuildOr(b, own, LLVMBuildOr(b, many, teams, ""), ""),
-                          LLVMBuildOr(b, one, old, ""),
+    return (struct last){ LLVMBuildOr(b, own, teams, ""), LLVMBuildOr(b, one, old, ""),
                           LLVMBuildOr(b, mine, LLVMBuildZExt(b, one, LLVMTypeOf(mine), ""), "") };
 }
 _Static_assert((OMPGPU_EMU_READ | 1) == OMPGPU_EMU_READ_BY_MANY, "compare_read() adds 1");
@@ -192,6 +198,8 @@ static void visit_cell(const struct checks *c, LLVMBuilderRef b, LLVMValueRef *a
                                    writes ? OMPGPU_EMU_WRITE : OMPGPU_EMU_READ),
                  known = LLVMBuildICmp(b, LLVMIntNE, stamp, l_i32(u, 0), ""),
                  cell = LLVMBuildTrunc(b, LLVMBuildLoad2(b, i64, at, ""), i32, "");
+    LLVMBasicBlockRef many =
+        writes ? NULL : l_open_if(b, LLVMBuildNot(b, is_read_by_many(c, b, cell, mine), ""));
     struct last last =
         (writes ? compare_write : compare_read)(c, b, cell, mine, floor_of(c, b, self, offset));
     LLVMBasicBlockRef done =
@@ -205,6 +213,8 @@ static void visit_cell(const struct checks *c, LLVMBuilderRef b, LLVMValueRef *a
     look_closer(c, b, args);
     l_close_if(b, seen);
     l_close_if(b, done);
+    if (many)
+        l_close_if(b, many);
 }
 
 /* In which memory an access is that its cell tells of: the devices', teams'. */
