@@ -648,7 +648,7 @@ enum {
  * type
  * __ompgpu_redux. */
 unsigned __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value);
-/* All threads call it; a barrier where they are more than a warp.  True for the one thread that has
+/* All threads call it; a barrier.  True for the one thread that has
  * the result in rec, and for every thread of a serialised region.  The caller has a barrier between
  * it and the next reduction of the team. */
 _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine,

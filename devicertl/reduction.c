@@ -339,8 +339,11 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
 
     if (tid < n)
         reduce_first_lanes(rec, tmp, size, combine, redux, lane, n - warp * WARP);
-    if (warps == 1)
+    if (warps == 1) {
+        if (nsync <= WARP) /* shuffles order nothing of what the lanes did before */
+            __ompgpu_arch_syncwarp(nsync < WARP ? (1u << nsync) - 1 : FULL_WARP);
         return;
+    }
     usize last = (size - 1) / CELL_BYTES * CELL_BYTES;
     if (size <= MAX_UNROLLED) {
         UNROLL for (usize from = 0; from < last; from += CELL_BYTES)

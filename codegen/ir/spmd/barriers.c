@@ -44,6 +44,10 @@ static void run_event(const struct spmd_event *e, struct spmd_pending *s)
         break;
     default: s->region |= e->reads | e->writes; break;
     }
+    if (e->kept) /* the main thread goes on alone */
+        *s = (struct spmd_pending){ .written_by_main = e->writes,
+                                    .read_by_main = e->reads,
+                                    .region = e->kept };
     if (e->barrier_after)
         *s = (struct spmd_pending){ 0 };
 }

@@ -34,8 +34,7 @@ static bool is_main_thread(LLVMValueRef condition)
            LLVMConstIntGetZExtValue(zero) == 0;
 }
 
-/* An edge that only the main thread takes. */
-static bool only_main_thread(LLVMBasicBlockRef from, unsigned successor)
+bool spmd_only_main_thread(LLVMBasicBlockRef from, unsigned successor)
 {
     LLVMValueRef last = LLVMGetBasicBlockTerminator(from);
     return successor == 0 && LLVMIsABranchInst(last) && LLVMIsConditional(last) &&
@@ -46,7 +45,8 @@ static bool only_main_thread(LLVMBasicBlockRef from, unsigned successor)
 static bool is_run_by_others(LLVMValueRef instruction)
 {
     LLVMBasicBlockRef at = LLVMGetInstructionParent(instruction);
-    bool found = true, *reached = ir_reach_blocks(LLVMGetBasicBlockParent(at), only_main_thread);
+    bool found = true,
+         *reached = ir_reach_blocks(LLVMGetBasicBlockParent(at), spmd_only_main_thread);
     unsigned b = 0;
     IR_EACH_BLOCK(block, LLVMGetBasicBlockParent(at)) {
         if (block == at)

@@ -279,11 +279,16 @@ static void add_region(struct walk *w, const struct spmd_inst *i)
                          ? region_mask(w->r, context)
                      : LLVMIsAConstantPointerNull(context) ? SPMD_OTHER
                                                            : SPMD_ALL;
-    mask |= w->r->software_barrier;
-    spmd_add_event(
-        w->block, w->block->nevents,
-        (struct spmd_event){
-            .kind = SPMD_PARALLEL, .at = i->value, .reads = mask, .writes = mask, .group = -1 });
+    mask |= w->r->software_barrier | w->r->cells;
+    bool ends =
+        !spmd_is_part(w->r, i->value) && spmd_ends_with_barrier(LLVMGetOperand(i->value, 0));
+    spmd_add_event(w->block, w->block->nevents,
+                   (struct spmd_event){ .kind = SPMD_PARALLEL,
+                                        .at = i->value,
+                                        .reads = mask,
+                                        .writes = mask,
+                                        .kept = ends ? w->r->cells : 0,
+                                        .group = -1 });
     w->block->has_region = true;
     w->r->regions++;
 }
@@ -370,6 +375,7 @@ static void check_main_locals(struct spmd_region *r, const struct spmd_plan *p)
 static void find_events(struct spmd_region *r, struct spmd_plan *p)
 {
     struct walk w = { r, p, NULL, -1, 0 };
+    r->cells = spmd_new_bit(r);
     find_parts(r, p);
     for (unsigned i = 0; i < p->ninsts; i++) {
         if (w.block != &p->blocks[p->insts[i].block]) {

@@ -58,6 +58,7 @@ struct spmd_event {
     spmd_mask reads, writes;
     int group; /* or the number of the main loop */
     bool barrier, barrier_after;
+    spmd_mask kept; /* SPMD_PARALLEL with a barrier at its end: what it uses after that; 0: none */
 };
 struct spmd_pending {
     spmd_mask written_by_main, read_by_all, read_by_main, region;

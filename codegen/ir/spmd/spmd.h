@@ -15,6 +15,7 @@
  *                  parallel regions in called functions are seen
  *   memory.c       which locals stay private to each thread, and which are shared;
  *   main_locals.c  which only the main thread uses
+ *   ends.c         parallel regions that end with a barrier of their own
  *   effect.c       what each instruction does to others; known.c: functions without a body
  *   plan.c         guards and broadcasts are planned, main_loops.c: or whole loops left to the main
  *                  thread, barriers.c: barriers placed and judged
@@ -85,6 +86,7 @@ struct spmd_region { /* one generic kernel's region function */
     /* IR_* that hold at the instruction that spmd_effect is asked about */
     unsigned assumptions;
     spmd_mask software_barrier; /* its bit, when regions on a part of the team may need it */
+    spmd_mask cells;            /* of reductions: no two regions without a barrier between them */
     /* an alloca, when the code calls omp_set_num_threads; of each thread, all have the same */
     LLVMValueRef nthreads_var;
     uint64_t shared_bytes;
@@ -116,6 +118,13 @@ spmd_mask spmd_pointer_mask(const struct spmd_region *, LLVMValueRef pointer);
 spmd_mask spmd_new_bit(struct spmd_region *);
 LLVMValueRef spmd_base(LLVMValueRef pointer); /* without constant or variable offsets and casts */
 bool spmd_is_main_local(const struct spmd_region *, const struct spmd_object *);
+/* an edge of a parallel region's function */
+bool spmd_only_main_thread(LLVMBasicBlockRef from, unsigned successor);
+
+/* ------------------------------------------------------------------ ends.c */
+/* All threads of a parallel region come to a barrier, after which only the main thread does
+ * anything. */
+bool spmd_ends_with_barrier(LLVMValueRef function);
 
 /* ------------------------------------------------------------------ effect.c */
 struct spmd_effect spmd_effect(const struct spmd_region *, LLVMValueRef instruction);
