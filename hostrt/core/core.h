@@ -38,6 +38,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/single_threaded.h>
 #pragma GCC visibility push(default) /* what the library exports; all else is hidden */
 #include "hostrt/include/ompgpu/ompgpu.h"
 #include "hostrt/ompgpu.h"

@@ -36,7 +36,6 @@
 #include <string.h>
 #include "hostrt/core/deferred.h"
 #include "hostrt/core/work.h"
-#include <sys/single_threaded.h>
 
 /* Its list is large: only what is used of it is set. */
 static void begin_work(struct work *w, struct ompgpu_device *dev, struct ompgpu_where *where,
@@ -151,9 +150,14 @@ static int take_entry(struct work *w, struct ompgpu_entry *e)
         if (!ompgpu_under_way(e->filling))
             e->filling.task = NULL;
     }
+    return w->task ? note_use(w, e) : 0;
+}
+
+/* Host threads may use it without the lock from now on, but for what this construct has created. */
+static void now_ready(const struct work *w, struct ompgpu_entry *e)
+{
     if (!e->filling.task && e->created != w->number)
         ompgpu_entry_ready(e);
-    return w->task ? note_use(w, e) : 0;
 }
 
 /* Before it is copied back for the last time, and freed. */
@@ -432,6 +436,8 @@ static int enter_unmapped(struct work *w, const struct ompgpu_map *m, uintptr_t 
     struct ompgpu_entry *e = find_extended(w->dev, begin, w->held);
     if (e && take_entry(w, e))
         return ompgpu_item_failed(w, m);
+    if (e)
+        now_ready(w, e);
     ompgpu_watch_item(w->where, OMPGPU_ITEM_POINTER, m, e);
     *address = (e ? device_address(e, begin) : begin) - (begin - (uintptr_t)m->base);
     return e && (m->flags & OMPGPU_MAP_LOOKUP) ? check_used(w, m, e) : 0;
@@ -514,8 +520,11 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
     if (!e) {
         if (create_entry(w, m, &e))
             return -1;
-    } else if (e->counted != w->number && has_an_end(e) && is_counted_in(e, m))
-        count(w, e, m, 1);
+    } else {
+        now_ready(w, e);
+        if (e->counted != w->number && has_an_end(e) && is_counted_in(e, m))
+            count(w, e, m, 1);
+    }
     e->pointer &= e->created != w->number || (m->flags & OMPGPU_MAP_POINTER);
     if (address && (m->flags & OMPGPU_MAP_IMPLICIT) && !contains_item(e, m) && check_parts(w, m, e))
         return -1;

@@ -18,7 +18,6 @@
  * other kind.
  *
  * Who finds that something is being copied (fill.c) gives its locks up, and waits for a round. */
-#include <sys/single_threaded.h>
 #include "hostrt/core/core.h"
 
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)

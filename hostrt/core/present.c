@@ -17,10 +17,9 @@
  *     no references.  While `count` stays as it is, what was read of the struct belongs to it.
  * Anything else is done with the lock (data.c), the end of the last reference above all. */
 #include <string.h>
-#include <sys/single_threaded.h>
 #include "hostrt/core/core.h"
 
-#define READY ((uint64_t)1 << 32)
+#define READY OMPGPU_READY
 #define NEXT_LIFE ((uint64_t)1 << 33)
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
@@ -119,10 +118,12 @@ long ompgpu_refs_take_all(struct ompgpu_entry *e)
     return refs_of(__atomic_fetch_and(&e->count, ~(READY - 1), __ATOMIC_ACQ_REL));
 }
 
+/* Until then only who has the lock changes the count. */
 void ompgpu_entry_ready(struct ompgpu_entry *e)
 {
-    if (!(LOAD(&e->count) & READY))
-        __atomic_fetch_or(&e->count, READY, __ATOMIC_ACQ_REL);
+    uint64_t is = LOAD(&e->count);
+    if (!(is & READY))
+        STORE(&e->count, is | READY);
 }
 
 /* ------------------------------------------------------------------ the index */
@@ -233,12 +234,21 @@ static struct first_byte *find_first(struct ompgpu_quick *q, uintptr_t home, uin
     return NULL;
 }
 
-/* Where all is full, one that was there before has to go: the index has it still. */
+/* One that is not there yet.  Where all is full, one that was there before has to go: the index has
+ * it still. */
+static void add_first(struct ompgpu_quick *q, const struct ompgpu_entry *e)
+{
+    struct first_byte *f = find_first(q, e->begin, 0);
+    set_first(q, f ? f : firsts_of(q, e->begin, 0), e->begin, e->device);
+}
+
 static void note_first(struct ompgpu_quick *q, const struct ompgpu_entry *e)
 {
     struct first_byte *f = find_first(q, e->begin, e->begin);
-    f = f ? f : find_first(q, e->begin, 0);
-    set_first(q, f ? f : firsts_of(q, e->begin, 0), e->begin, e->device);
+    if (f)
+        set_first(q, f, e->begin, e->device);
+    else
+        add_first(q, e);
 }
 
 static void forget_first(struct ompgpu_quick *q, const struct ompgpu_entry *e)
@@ -392,7 +402,7 @@ void ompgpu_present_insert(struct ompgpu_device *dev, struct ompgpu_entry *e)
         grow(part);
     if (part->quick) {
         note(part->quick, e->begin, e);
-        note_first(part->quick, e);
+        add_first(part->quick, e);
     }
 }
 

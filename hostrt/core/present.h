@@ -90,13 +90,19 @@ static inline long ompgpu_refs(const struct ompgpu_entry *e)
 {
     return (int32_t)__atomic_load_n(&e->count, __ATOMIC_RELAXED);
 }
+/* In `count`: host threads may use it without the lock. */
+#define OMPGPU_READY ((uint64_t)1 << 32)
 /* With its part of the table held, as what follows, and not for infinite ones. */
 static inline void ompgpu_refs_add(struct ompgpu_entry *e, long n)
 {
-    __atomic_fetch_add(&e->count, (uint64_t)n, __ATOMIC_ACQ_REL);
+    uint64_t is = __atomic_load_n(&e->count, __ATOMIC_RELAXED);
+    if (__libc_single_threaded || !(is & OMPGPU_READY))
+        __atomic_store_n(&e->count, is + (uint64_t)n, __ATOMIC_RELEASE);
+    else
+        __atomic_fetch_add(&e->count, (uint64_t)n, __ATOMIC_ACQ_REL);
 }
 long ompgpu_refs_take_all(struct ompgpu_entry *); /* how many there were */
-/* Host threads may use it without the lock from now on: its data is there. */
+/* Its data is there. */
 void ompgpu_entry_ready(struct ompgpu_entry *);
 /* Of the mapping that it is to be; the lock is not needed.  NULL: out of memory */
 struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *, uintptr_t begin, size_t size,
