@@ -1,4 +1,4 @@
-/* a reduction at the end of a parallel region has the barrier that what follows needs; it has not where threads do more after it, or some do not come */
+/* a reduction at the end of a parallel region has the barrier that what follows needs; it has not where threads do more after it, or some do not come */ /* race: checked */
 #include "check.h"
 enum { N = 100 };
 static long twice(const long *v, int n)

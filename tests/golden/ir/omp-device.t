@@ -5,7 +5,7 @@
 DIR=$ROOT/tests/golden/ir
 TOOL=$ROOT/lib/ompgpu/omp-device
 LIBDEVICE=$(ls -d "${OMPGPU_TEST_CUDA:-/usr/local/cuda}"*/nvvm/libdevice/libdevice.10.bc 2>/dev/null | sed 1q)
-ARCHS="75 80 90 100"
+ARCHS="75 100"; [ -z "${OMPGPU_LONG:-}" ] || ARCHS="75 80 90 100"
 
 cat "$DIR/axpy.c" "$DIR/sum.c" >two.c
 sed 's/struct ctx/struct fctx/g; s/body/fbody/g' "$DIR/fork_join.c" | cat two.c - >mixed.c
