@@ -330,20 +330,18 @@ INLINE void exchange_bytes(void *rec, usize size, usize from, usize to, unsigned
     get_bytes(put_bytes(rec, size, from, to, tid, n, nsync, exchange), rec, from, to, tid, n);
 }
 
-/* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
-INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combine,
-                        __ompgpu_redux redux, unsigned tid, unsigned n, unsigned nsync,
-                        unsigned exchange)
+/* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result.  True
+ * where there was no barrier, since one warp holds them all. */
+INLINE _Bool reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combine,
+                         __ompgpu_redux redux, unsigned tid, unsigned n, unsigned nsync,
+                         unsigned exchange)
 {
     unsigned lane = tid % WARP, warp = tid / WARP, warps = (n + WARP - 1) / WARP;
 
     if (tid < n)
         reduce_first_lanes(rec, tmp, size, combine, redux, lane, n - warp * WARP);
-    if (warps == 1) {
-        if (nsync <= WARP) /* shuffles order nothing of what the lanes did before */
-            __ompgpu_arch_syncwarp(nsync < WARP ? (1u << nsync) - 1 : FULL_WARP);
-        return;
-    }
+    if (warps == 1)
+        return 1;
     usize last = (size - 1) / CELL_BYTES * CELL_BYTES;
     if (size <= MAX_UNROLLED) {
         UNROLL for (usize from = 0; from < last; from += CELL_BYTES)
@@ -358,6 +356,13 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane,
                          __ompgpu_arch_here(warps));
     }
+    return 0;
+}
+
+/* Shuffles order nothing of what the lanes of a team of one warp did before. */
+INLINE void order_lanes(unsigned n)
+{
+    __ompgpu_arch_syncwarp(n < WARP ? (1u << n) - 1 : FULL_WARP);
 }
 
 __attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_parallel(void *rec, void *tmp,
@@ -369,7 +374,8 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_parallel(void *
         return 1;
     unsigned n = (unsigned)__ompgpu_num_threads(), tid = __ompgpu_arch_tid();
     __builtin_assume(tid < n);
-    reduce_team(rec, tmp, size, combine, redux, tid, n, n, 0);
+    if (reduce_team(rec, tmp, size, combine, redux, tid, n, n, 0))
+        order_lanes(__ompgpu_arch_here(n));
     return tid == 0;
 }
 
@@ -377,7 +383,7 @@ __attribute__((always_inline, convergent)) void __ompgpu_originals_read(void)
 {
     unsigned n = (unsigned)__ompgpu_num_threads();
     if (__ompgpu_level() == 1 && n <= WARP)
-        __ompgpu_arch_syncwarp(n < WARP ? (1u << n) - 1 : FULL_WARP);
+        order_lanes(n);
 }
 
 /* *rec = elements [at, at + k) of the array; past the end the last one again, so that combiners
