@@ -340,7 +340,7 @@ INLINE _Bool reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine comb
 
     if (tid < n)
         reduce_first_lanes(rec, tmp, size, combine, redux, lane, n - warp * WARP);
-    if (warps == 1)
+    if (!USUALLY(warps > 1))
         return 1;
     usize last = (size - 1) / CELL_BYTES * CELL_BYTES;
     if (size <= MAX_UNROLLED) {

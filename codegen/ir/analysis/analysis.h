@@ -72,6 +72,7 @@ struct ir_loops {
 struct ir_loops ir_find_loops(LLVMValueRef f);
 /* [b]: block number b can be reached from the entry without an edge that `closed` names. */
 bool *ir_reach_blocks(LLVMValueRef f, bool (*closed)(LLVMBasicBlockRef from, unsigned successor));
+LLVMBasicBlockRef ir_only_predecessor(LLVMBasicBlockRef); /* NULL: none, or several */
 
 /* ------------------------------------------------------------------ escape (escape.c) */
 /* anything but loads, stores to it and calls that provably do not keep it */
@@ -98,6 +99,7 @@ struct ir_range { /* of a signed number; of what is no integer of 64 bits or few
     long long least, most;
 };
 struct ir_range ir_range_of(LLVMValueRef);
+bool ir_sum_fits(LLVMValueRef add); /* it does not wrap, as a signed number */
 
 /* ------------------------------------------------------------------ assumptions (assume.c) */
 enum { IR_SPMD_AMENABLE = 1, IR_NO_PARALLELISM = 2, IR_NO_ROUTINES = 4 };

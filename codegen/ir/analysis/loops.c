@@ -130,3 +130,15 @@ struct ir_loops ir_find_loops(LLVMValueRef f)
         loops.at[i].preheader = preheader(&g, &loops.at[i]);
     return loops;
 }
+
+LLVMBasicBlockRef ir_only_predecessor(LLVMBasicBlockRef block)
+{
+    LLVMBasicBlockRef found = NULL;
+    IR_EACH_USE(use, LLVMBasicBlockAsValue(block)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (!LLVMIsATerminatorInst(user) || (found && found != LLVMGetInstructionParent(user)))
+            return NULL;
+        found = LLVMGetInstructionParent(user);
+    }
+    return found;
+}

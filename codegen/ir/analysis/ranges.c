@@ -116,6 +116,10 @@ static bool is_limited(LLVMBasicBlockRef from, LLVMBasicBlockRef to, LLVMValueRe
                        struct search *s, unsigned depth, long long *most)
 {
     LLVMValueRef jump = LLVMGetBasicBlockTerminator(from), test;
+    if (LLVMIsABranchInst(jump) && !LLVMIsConditional(jump) && ir_only_predecessor(from)) {
+        to = from, from = ir_only_predecessor(from);
+        jump = LLVMGetBasicBlockTerminator(from);
+    }
     if (!LLVMIsABranchInst(jump) || !LLVMIsConditional(jump) ||
         LLVMGetSuccessor(jump, 0) == LLVMGetSuccessor(jump, 1))
         return false;
@@ -252,4 +256,11 @@ struct ir_range ir_range_of(LLVMValueRef v)
 {
     struct search s = { MANY };
     return look(v, &s, DEEP);
+}
+
+bool ir_sum_fits(LLVMValueRef add)
+{
+    struct ir_range all = all_of(LLVMTypeOf(add)), a = ir_range_of(operand(add, 0)),
+                    b = ir_range_of(operand(add, 1));
+    return (__int128)a.least + b.least >= all.least && (__int128)a.most + b.most <= all.most;
 }

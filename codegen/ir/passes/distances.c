@@ -28,7 +28,9 @@ static LLVMOpcode exact_opcode(LLVMValueRef v)
         return LLVMSExt;
     if (op != LLVMAdd && op != LLVMMul && op != LLVMShl)
         return op == LLVMSExt ? op : LLVMRet;
-    return LLVMGetIntTypeWidth(LLVMTypeOf(v)) == 64 || LLVMGetNSW(v) ? op : LLVMRet;
+    bool exact = LLVMGetIntTypeWidth(LLVMTypeOf(v)) == 64 || LLVMGetNSW(v) ||
+                 (op == LLVMAdd && ir_sum_fits(v));
+    return exact ? op : LLVMRet;
 }
 
 static bool small_constant(LLVMValueRef v, long long *value)

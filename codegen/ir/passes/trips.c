@@ -168,18 +168,6 @@ static bool is_less(LLVMBasicBlockRef from, LLVMBasicBlockRef to, LLVMValueRef a
     return false;
 }
 
-static LLVMBasicBlockRef only_predecessor(LLVMBasicBlockRef block)
-{
-    LLVMBasicBlockRef found = NULL;
-    IR_EACH_USE(use, LLVMBasicBlockAsValue(block)) {
-        LLVMValueRef user = LLVMGetUser(use);
-        if (!LLVMIsATerminatorInst(user) || (found && found != LLVMGetInstructionParent(user)))
-            return NULL;
-        found = LLVMGetInstructionParent(user);
-    }
-    return found;
-}
-
 /* ... or has come there so. */
 static bool was_less(LLVMBasicBlockRef from, LLVMBasicBlockRef to, LLVMValueRef a, LLVMValueRef b)
 {
@@ -188,7 +176,7 @@ static bool was_less(LLVMBasicBlockRef from, LLVMBasicBlockRef to, LLVMValueRef 
         if (is_less(from, to, a, b))
             return true;
         to = from;
-        from = only_predecessor(from);
+        from = ir_only_predecessor(from);
     }
     return false;
 }
