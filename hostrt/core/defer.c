@@ -66,15 +66,12 @@ static bool anybody_waits(void) { return __atomic_load_n(&sleepers, __ATOMIC_SEQ
 /* ------------------------------------------------------------------ tasks */
 static struct ompgpu_task *new_task(struct ompgpu_device *dev)
 {
-    enum { LINE = _Alignof(struct ompgpu_task) };
-    char *memory = ompgpu_xalloc(sizeof(struct ompgpu_task) + LINE - 1);
-    struct ompgpu_task *t =
-        (struct ompgpu_task *)(((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
-    if (!memory || dev->plugin->event_create(dev->ordinal, &t->event)) {
-        ompgpu_xfree(memory);
+    struct ompgpu_task *t = ompgpu_xalloc(sizeof *t);
+    if (!t || dev->plugin->event_create(dev->ordinal, &t->event)) {
+        ompgpu_xfree(t);
         return NULL;
     }
-    t->dev = dev, t->memory = memory;
+    t->dev = dev;
     return t;
 }
 
@@ -136,23 +133,13 @@ static void host_leaves(struct ompgpu_task *t)
         put_task(t);
 }
 
-/* A line of each that another processor has written, all at once instead of one after the other:
- * those that have been under way longest have ended, as a rule. */
-static void fetch_oldest(void)
-{
-    enum { MANY = 16 };
-    struct ompgpu_task *t = oldest;
-    for (unsigned i = 0; t && i < MANY; i++, t = t->next)
-        __asm__ volatile("prefetchw %0" : : "m"(*t));
-}
-
 /* Lock held. */
 static void collect(void)
 {
-    fetch_oldest();
     struct ompgpu_task *t = __atomic_exchange_n(&ended, NULL, __ATOMIC_ACQUIRE);
     for (struct ompgpu_task *next; t; t = next) {
         next = t->ended;
+        __builtin_prefetch(next);
         list_remove(t);
         if (leave(t))
             recycle(t);
@@ -880,7 +867,7 @@ void ompgpu_deferred_close(struct ompgpu_device *dev)
         dev->plugin->event_destroy(dev->ordinal, t->event);
         ompgpu_xfree(t->waits);
         ompgpu_xfree(t->kept);
-        ompgpu_xfree(t->memory);
+        ompgpu_xfree(t);
     }
 }
 

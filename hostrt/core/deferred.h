@@ -11,6 +11,7 @@ struct ompgpu_queue { /* guarded by the device's lock */
     struct ompgpu_ticket last; /* put into it */
 };
 struct ompgpu_task {
+    struct ompgpu_task *next;
     /* What the thread that sees it end looks at comes first, since each line of it goes there and
      * back.  finished: atomic, the serial of the construct that has ended last; not more: under way
      */
@@ -21,10 +22,9 @@ struct ompgpu_task {
     uintptr_t event_of_host;      /* omp_event_handle_t of the host task */
     int met;                      /* atomic: the construct has ended, or its host task has begun */
     int left;                     /* atomic: by its host task, or who has collected it */
-    struct ompgpu_task *next __attribute__((aligned(64))), *previous;
-    void *memory; /* it is in; immutable, as dev and event */
-    struct ompgpu_device *dev;
-    void *event; /* plugin's: recorded when all of it has been done */
+    struct ompgpu_task *previous;
+    struct ompgpu_device *dev; /* immutable, as event */
+    void *event;               /* plugin's: recorded when all of it has been done */
     struct ompgpu_queue *queue;
     struct ompgpu_where where;
     /* puts what it does into its queue */
