@@ -1,7 +1,8 @@
 /* agreed.c - what both sides of a mapping had when they last agreed, for OMPGPU_CHECK=stale.
  *
- * Of each GRANULE bytes there is a sum of 8, no copy, which is half the memory.  Mostly the host
- * or the device still has these bytes, and the sum says so.  Where both have changed something in
+ * Of each GRANULE bytes there is a sum of 8, no copy, which is half the memory.  A granule begins
+ * at a multiple of its size on the host, so that no number lies in two.  Mostly the host or the
+ * device still has these bytes, and the sum says so.  Where both have changed something in
  * a granule, it is put together from parts of the one and of the other until the sum fits; that
  * fails where both have changed the same part, and then nobody knows any more.  A sum that fits by
  * accident is one of 2^56. */
@@ -21,22 +22,38 @@ static uint64_t sum_of(const char *bytes)
     return sum == UNKNOWN ? 1 : sum;
 }
 
-static size_t end_of(const struct ompgpu_entry *e) { return e->end - e->begin; }
+static uintptr_t granule_of(uintptr_t host) { return host & ~(uintptr_t)(GRANULE - 1); }
 
-/* `size` bytes, with zeros behind them where a mapping ends. */
-static void get(const char *from, size_t size, char bytes[GRANULE])
+static uint64_t *sum_at(const struct ompgpu_entry *e, uintptr_t granule)
 {
-    size_t n = size < GRANULE ? size : GRANULE;
-    memset(bytes + n, 0, GRANULE - n);
-    memcpy(bytes, from, n);
+    return &e->agreed[(granule - granule_of(e->begin)) / GRANULE];
 }
 
-static uint64_t sum_of_next(const char *from, size_t size)
+/* Which bytes of a granule are in the mapping. */
+struct part {
+    size_t from, to;
+};
+static struct part part_in(const struct ompgpu_entry *e, uintptr_t granule)
+{
+    return (struct part){ granule < e->begin ? e->begin - granule : 0,
+                          e->end - granule < GRANULE ? e->end - granule : GRANULE };
+}
+
+/* Of one side; zeros for what is not in the mapping. */
+static void get(const struct ompgpu_entry *e, const char *side, uintptr_t granule,
+                char bytes[GRANULE])
+{
+    struct part in = part_in(e, granule);
+    memset(bytes, 0, GRANULE);
+    memcpy(bytes + in.from, side + (granule + in.from - e->begin), in.to - in.from);
+}
+
+static uint64_t sum_of_side(const struct ompgpu_entry *e, const char *side, uintptr_t granule)
 {
     char bytes[GRANULE];
-    if (size >= GRANULE)
-        return sum_of(from);
-    get(from, size, bytes);
+    if (granule >= e->begin && e->end - granule >= GRANULE)
+        return sum_of(side + (granule - e->begin));
+    get(e, side, granule, bytes);
     return sum_of(bytes);
 }
 
@@ -53,13 +70,12 @@ static bool mix(uint64_t sum, const char *one, const char *other, size_t unit, c
     return false;
 }
 
-/* The granule at that offset. */
-static bool recall(const struct ompgpu_entry *e, size_t at, char bytes[GRANULE])
+static bool recall(const struct ompgpu_entry *e, uintptr_t granule, char bytes[GRANULE])
 {
     char host[GRANULE], device[GRANULE];
-    uint64_t sum = e->agreed[at / GRANULE];
-    get((const char *)e->begin + at, end_of(e) - at, host);
-    get((const char *)e->device + at, end_of(e) - at, device);
+    uint64_t sum = *sum_at(e, granule);
+    get(e, (const char *)e->begin, granule, host);
+    get(e, (const char *)e->device, granule, device);
     if (sum == UNKNOWN)
         return false;
     if (sum_of(host) == sum || sum_of(device) == sum) {
@@ -70,45 +86,46 @@ static bool recall(const struct ompgpu_entry *e, size_t at, char bytes[GRANULE])
 }
 
 /* What the rest of a granule was: as it is, if both sides have the same. */
-static bool recall_rest(const struct ompgpu_entry *e, size_t at, size_t from, size_t to,
+static bool recall_rest(const struct ompgpu_entry *e, uintptr_t granule, struct part but,
                         char bytes[GRANULE])
 {
     char device[GRANULE];
-    if (recall(e, at, bytes))
+    if (recall(e, granule, bytes))
         return true;
-    get((const char *)e->begin + at, end_of(e) - at, bytes);
-    get((const char *)e->device + at, end_of(e) - at, device);
-    return memcmp(bytes, device, from) == 0 && memcmp(bytes + to, device + to, GRANULE - to) == 0;
+    get(e, (const char *)e->begin, granule, bytes);
+    get(e, (const char *)e->device, granule, device);
+    return memcmp(bytes, device, but.from) == 0 &&
+           memcmp(bytes + but.to, device + but.to, GRANULE - but.to) == 0;
 }
 
-/* The bytes [from, to) of the granule at that offset. */
-static void set_part(struct ompgpu_entry *e, size_t at, size_t from, size_t to, const char *value)
+static void set_part(struct ompgpu_entry *e, uintptr_t granule, struct part p, const char *value)
 {
-    char bytes[GRANULE];
-    bool known = recall_rest(e, at, from, to, bytes);
-    memcpy(bytes + from, value, to - from);
-    e->agreed[at / GRANULE] = known ? sum_of(bytes) : UNKNOWN;
+    char bytes[GRANULE] = { 0 };
+    struct part all = part_in(e, granule);
+    bool known = (p.from == all.from && p.to == all.to) || recall_rest(e, granule, p, bytes);
+    memcpy(bytes + p.from, value, p.to - p.from);
+    *sum_at(e, granule) = known ? sum_of(bytes) : UNKNOWN;
 }
 
 void ompgpu_agreed_set(struct ompgpu_entry *e, uintptr_t begin, size_t size, const void *value)
 {
     const char *next = value;
-    for (size_t at = begin - e->begin, end = at + size, n; at < end; at += n, next += n) {
-        size_t from = at % GRANULE, left = end_of(e) - at;
+    for (uintptr_t at = begin, end = begin + size, n; at < end; at += n, next += n) {
+        uintptr_t granule = granule_of(at), from = at - granule;
         n = end - at < GRANULE - from ? end - at : GRANULE - from;
-        if (from == 0 && (n == GRANULE || n == left))
-            e->agreed[at / GRANULE] = sum_of_next(next, n);
+        if (n == GRANULE)
+            *sum_at(e, granule) = sum_of(next);
         else
-            set_part(e, at - from, from, from + n, next);
+            set_part(e, granule, (struct part){ from, from + n }, next);
     }
 }
 
 bool ompgpu_agreed_start(struct ompgpu_entry *e, const void *all)
 {
-    size_t n = (end_of(e) + GRANULE - 1) / GRANULE;
+    size_t n = (e->end - granule_of(e->begin) + GRANULE - 1) / GRANULE;
     if (!e->agreed && !(e->agreed = ompgpu_xalloc(n * sizeof *e->agreed)))
         return false;
-    ompgpu_agreed_set(e, e->begin, end_of(e), all);
+    ompgpu_agreed_set(e, e->begin, e->end - e->begin, all);
     return true;
 }
 
@@ -116,18 +133,18 @@ struct ompgpu_agreed ompgpu_agreed_at(const struct ompgpu_entry *e, uintptr_t ho
 {
     struct ompgpu_agreed a;
     char bytes[GRANULE];
-    size_t offset = host - e->begin, in = offset % GRANULE, at = offset - in;
-    a.size = (end_of(e) - at < GRANULE ? end_of(e) - at : GRANULE) - in;
-    a.known = recall(e, at, bytes);
+    uintptr_t granule = granule_of(host), in = host - granule;
+    a.size = part_in(e, granule).to - in;
+    a.known = recall(e, granule, bytes);
     memcpy(a.bytes, bytes + in, a.known ? a.size : 0);
     return a;
 }
 
-size_t ompgpu_agreed_same(const struct ompgpu_entry *e, const void *side, size_t from, size_t to)
+uintptr_t ompgpu_agreed_same(const struct ompgpu_entry *e, const void *side, uintptr_t from,
+                             uintptr_t to)
 {
-    size_t at = from - from % GRANULE;
-    while (at < to &&
-           sum_of_next((const char *)side + at, end_of(e) - at) == e->agreed[at / GRANULE])
+    uintptr_t at = granule_of(from);
+    while (at < to && (*sum_at(e, at) == UNKNOWN || sum_of_side(e, side, at) == *sum_at(e, at)))
         at += GRANULE;
     return at < from ? from : at < to ? at : to;
 }

@@ -742,8 +742,8 @@ int ompgpu_pack_send(struct ompgpu_device *, const struct ompgpu_pack *);
 const void *ompgpu_pack_bytes(const struct ompgpu_pack *, size_t *size);
 
 /* ---------------------------------------------- what both sides last had (agreed.c) */
-/* With the table held.  All of the mapping, of which `all` has the bytes (false: out of memory); a
- * part of it, with `value`. */
+/* With the table held, or of a mapping that is busy.  All of it, of which `all` has the bytes
+ * (false: out of memory); a part of it, with `value`, before the side that gets it has it. */
 bool ompgpu_agreed_start(struct ompgpu_entry *, const void *all);
 void ompgpu_agreed_set(struct ompgpu_entry *, uintptr_t begin, size_t size, const void *value);
 /* From a host address on: at least a byte. */
@@ -753,13 +753,14 @@ struct ompgpu_agreed {
     char bytes[16];
 };
 struct ompgpu_agreed ompgpu_agreed_at(const struct ompgpu_entry *, uintptr_t host);
-/* From one offset on, no further than to the other, one side's copy of the mapping is as it was:
- * the offset where that ends. */
-size_t ompgpu_agreed_same(const struct ompgpu_entry *, const void *side, size_t from, size_t to);
+/* From one address of the host on, no further than to the other, one side's copy of the mapping is
+ * as it was, or that is not known: where that ends. */
+uintptr_t ompgpu_agreed_same(const struct ompgpu_entry *, const void *side, uintptr_t from,
+                             uintptr_t to);
 
 /* ------------------------------------------------------------------ lost data (stale.c) */
-/* For OMPGPU_CHECK=stale: the program's devices are this plugin's; bytes went to the device, or
- * will later; are about to come back; a mapping is removed; an item that was entered, and is to
+/* For OMPGPU_CHECK=stale: the program's devices are this plugin's; bytes are about to go to the
+ * device, or will later; to come back; a mapping is removed; an item that was entered, and is to
  * come back, is not mapped any more. */
 void ompgpu_stale_start(const struct ompgpu_plugin *);
 void ompgpu_stale_sent(const struct ompgpu_device *, struct ompgpu_entry *, uintptr_t begin,

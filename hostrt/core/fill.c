@@ -96,12 +96,10 @@ static int send_bytes(const struct sender *s, const struct ompgpu_fill_copy *c, 
 static int watch(const struct sender *s, const struct ompgpu_where *where,
                  const struct ompgpu_fill_copy *c, double start)
 {
-    if (!c->size || !ompgpu_watched())
-        return 0;
-    if (ompgpu_watch_copy(where, s->dev, true, c->map, c->size, start))
-        return -1;
-    ompgpu_stale_sent(s->dev, c->entry, c->begin, c->size, s->task != NULL);
-    return 0;
+    return c->size && ompgpu_watched() &&
+                   ompgpu_watch_copy(where, s->dev, true, c->map, c->size, start)
+               ? -1
+               : 0;
 }
 
 /* All that was gathered for the block; the time is the first one's. */
@@ -126,6 +124,8 @@ int ompgpu_fill_run(struct ompgpu_fill *f, struct ompgpu_device *dev, struct omp
         const struct ompgpu_fill_copy *c = &f->copies[f->done];
         double start = task ? 0 : ompgpu_watch_clock();
         bool packed = s.pack && c->entry->pack == s.pack;
+        if (c->size && ompgpu_watched())
+            ompgpu_stale_sent(dev, c->entry, c->begin, c->size, task != NULL);
         if ((c->size ? send_bytes(&s, c, number)
                      : send_pointer(&s, c->entry, c->begin, c->value)) ||
             (!packed && watch(&s, where, c, start))) {

@@ -119,9 +119,10 @@ static void check_mappings(struct ompgpu_device *dev, const struct access *a)
     if (!held)
         return;
     struct ompgpu_entry *e = ompgpu_present_find(dev, a->at, a->size);
-    if (e && a->store)
+    bool looks = e && !e->busy; /* else another thread is about to copy it */
+    if (looks && a->store)
         ompgpu_stale_stored(e, a->at, a->size);
-    else if (e && ompgpu_stale_is_old(dev, e, a->at, a->size) && is_first(a->pc))
+    else if (looks && ompgpu_stale_is_old(dev, e, a->at, a->size) && is_first(a->pc))
         report_old(e, a);
     ompgpu_tables_unlock(dev, held);
 }

@@ -61,8 +61,8 @@ static bool keeps_copies(const struct ompgpu_device *dev)
 }
 
 /* ------------------------------------------------------------------ what both sides had */
-/* The device has got these bytes of the host.  What is not all of a mapping changes only what is
- * remembered already; later: nobody knows when they are read. */
+/* The device is about to get these bytes of the host.  What is not all of a mapping changes only
+ * what is remembered already; later: nobody knows when they are read. */
 void ompgpu_stale_sent(const struct ompgpu_device *dev, struct ompgpu_entry *e, uintptr_t begin,
                        size_t size, bool later)
 {
@@ -97,14 +97,14 @@ static bool device_has_changed(const struct ompgpu_entry *e)
 {
     const void *device = (const void *)e->device;
     size_t all = e->end - e->begin;
-    return e->had ? memcmp(device, e->had, all) != 0 : ompgpu_agreed_same(e, device, 0, all) < all;
+    return e->had ? memcmp(device, e->had, all) != 0
+                  : ompgpu_agreed_same(e, device, e->begin, e->end) < e->end;
 }
 
 /* From there on, no further than to `end`, the host has changed nothing: where that ends. */
 static uintptr_t skip_unchanged(const struct ompgpu_entry *e, uintptr_t from, uintptr_t end)
 {
-    return e->begin +
-           ompgpu_agreed_same(e, (const void *)e->begin, from - e->begin, end - e->begin);
+    return ompgpu_agreed_same(e, (const void *)e->begin, from, end);
 }
 
 /* Some bytes of a mapping, from a place on: what both sides have and had. */
@@ -174,11 +174,18 @@ struct pieces { /* of an entry, between attached pointers */
     uintptr_t at; /* on the host */
 };
 
+/* To the next word, or to the end. */
+static size_t rest_of_word(const struct some *s, size_t at)
+{
+    size_t n = WORD - (uintptr_t)(s->host + at) % WORD;
+    return n < s->size - at ? n : s->size - at;
+}
+
 /* The first word that only the host has changed; SIZE_MAX: none. */
 static size_t find_lost(const struct some *s)
 {
-    for (size_t at = 0; at < s->size && s->agreed.known; at += WORD) {
-        size_t n = s->size - at < WORD ? s->size - at : WORD;
+    for (size_t at = 0, n; at < s->size && s->agreed.known; at += n) {
+        n = rest_of_word(s, at);
         if (memcmp(s->host + at, s->host_had + at, n) != 0 &&
             memcmp(s->device + at, s->device_had + at, n) == 0)
             return at;
@@ -349,10 +356,11 @@ void ompgpu_stale_missing(const struct ompgpu_device *dev, const struct ompgpu_w
 }
 
 /* ------------------------------------------------------------------ around a region */
+/* What is busy belongs to the construct of another thread. */
 static struct ompgpu_entry *next_watched(struct ompgpu_device *dev, uintptr_t after)
 {
     struct ompgpu_entry *e = ompgpu_present_next(dev, after);
-    while (e && (!e->agreed || e->lost))
+    while (e && (!e->agreed || e->lost || e->busy))
         e = ompgpu_present_next(dev, e->end);
     return e;
 }

@@ -331,6 +331,20 @@ static void twice(void)
     a[4] = 5, p[3] = 6;
     use(a[4]);
 }
+/* 2 of its bytes lie in the last 16, and an update of the first does not change what is known of the other. */
+static void all_but_one(void)
+{
+    static char text[N - 2] __attribute__((aligned(16)));
+    int sum = 0, last = N - 3;
+#pragma omp target data map(to: text)
+    {
+        memset(text, 1, sizeof text);
+#pragma omp target update to(text[0:mended ? N - 2 : N - 3])
+#pragma omp target map(tofrom: sum)
+        sum += text[last]; /* all_but_one */
+    }
+    use(sum);
+}
 int main(int n, char **args)
 {
     static const struct {
@@ -351,6 +365,7 @@ int main(int n, char **args)
                 { "result_not_back", result_not_back },
                 { "update_of_nothing", update_of_nothing },
                 { "never_sent", never_sent },
+                { "all_but_one", all_but_one },
                 { "host_is_early", host_is_early },
                 { "host_reads_device", host_reads_device },
                 { "in_reach", in_reach },

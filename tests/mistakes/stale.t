@@ -49,6 +49,7 @@ both() {
     suspect result_not_back "'sum'|map(tofrom"
     suspect update_of_nothing "'b'|not mapped"
     suspect never_sent "'limit|update to"
+    suspect all_but_one "'text'|update to"
 }
 check "with a sanitizer's library there is a word" said_of_both
 check "a program without constructs" without_constructs
