@@ -60,6 +60,8 @@
 #define __OMPGPU_SHARED_INIT
 #endif
 #define __OMPGPU_INLINE static __inline__ __attribute__((always_inline))
+/* What this file defines: its code is at the line of the call. */
+#define __OMPGPU_HELPER __OMPGPU_INLINE __attribute__((nodebug))
 /* What a generated function is, for the device tool, which takes the section away again: its name
  * may be a user's, too.  (`annotate` would count as a use of the function's address.) */
 #define __OMPGPU_REGION __OMPGPU_INLINE __attribute__((section("ompgpu.region")))
@@ -375,9 +377,9 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
         _Bool more;                                                                                \
         __OMPGPU_ROOM                                                                              \
     };                                                                                             \
-    __OMPGPU_INLINE struct __ompgpu_loop##W __ompgpu_loop##W(T id, T count, T n) {                 \
+    __OMPGPU_HELPER struct __ompgpu_loop##W __ompgpu_loop##W(T id, T count, T n) {                 \
         return (struct __ompgpu_loop##W){ .at = id, .n = n, .stride = count, .more = id < n };     \
-    } __OMPGPU_INLINE void __ompgpu_next##W(struct __ompgpu_loop##W *i)                            \
+    } __OMPGPU_HELPER void __ompgpu_next##W(struct __ompgpu_loop##W *i)                            \
     {                                                                                              \
         i->more = i->n - i->at > i->stride;                                                        \
         i->at += i->stride;                                                                        \
@@ -385,7 +387,7 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
     struct __ompgpu_range##W {                                                                     \
         T lo, m;                                                                                   \
     };                                                                                             \
-    __OMPGPU_INLINE struct __ompgpu_range##W __ompgpu_block##W(T id, T count, T n) {               \
+    __OMPGPU_HELPER struct __ompgpu_range##W __ompgpu_block##W(T id, T count, T n) {               \
         const T each = n / count, rest = n % count;                                                \
         return (struct __ompgpu_range##W){ id * each + (id < rest ? id : rest),                    \
                                            each + (id < rest) };                                   \
@@ -393,14 +395,14 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
         T b, n, size, chunks, stride;                                                              \
         _Bool more;                                                                                \
     };                                                                                             \
-    __OMPGPU_INLINE struct __ompgpu_chunks##W __ompgpu_chunks##W(T id, T count, T n, T size) {     \
+    __OMPGPU_HELPER struct __ompgpu_chunks##W __ompgpu_chunks##W(T id, T count, T n, T size) {     \
         const T chunks = n / size + (n % size != 0);                                               \
         return (struct __ompgpu_chunks##W){ id, n, size, chunks, count, id < chunks };             \
-    } __OMPGPU_INLINE struct __ompgpu_range##W __ompgpu_chunk##W(                                  \
+    } __OMPGPU_HELPER struct __ompgpu_range##W __ompgpu_chunk##W(                                  \
         const struct __ompgpu_chunks##W *c) {                                                      \
         const T lo = c->b * c->size, left = c->n - lo;                                             \
         return (struct __ompgpu_range##W){ lo, left < c->size ? left : c->size };                  \
-    } __OMPGPU_INLINE void __ompgpu_next_chunk##W(struct __ompgpu_chunks##W *c)                    \
+    } __OMPGPU_HELPER void __ompgpu_next_chunk##W(struct __ompgpu_chunks##W *c)                    \
     {                                                                                              \
         c->more = c->chunks - c->b > c->stride;                                                    \
         c->b += c->stride;                                                                         \
@@ -410,7 +412,7 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
         T end, usual_end, by;                                                                      \
         unsigned size;                                                                             \
     };                                                                                             \
-    __OMPGPU_INLINE struct __ompgpu_batches##W __ompgpu_batches##W(T id, T count, T n,             \
+    __OMPGPU_HELPER struct __ompgpu_batches##W __ompgpu_batches##W(T id, T count, T n,             \
                                                                    unsigned sizes) {               \
         const unsigned team = sizes / __OMPGPU_BATCH_TEAM, size = sizes % __OMPGPU_BATCH_TEAM;     \
         const T span = ((team ? __OMPGPU_USUAL_BATCH : size) - 1) * count, eighth = ~(T)0 / 8;     \
@@ -421,17 +423,17 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
             return (struct __ompgpu_batches##W){ i, end, end, count, size };                       \
         i.more = (S)n >= (S)(team * size) && count == team;                                        \
         return (struct __ompgpu_batches##W){ i, n - (size - 1) * team, end, team, size };          \
-    } __OMPGPU_INLINE T __ompgpu_at##W(const struct __ompgpu_batches##W *b, unsigned u)            \
+    } __OMPGPU_HELPER T __ompgpu_at##W(const struct __ompgpu_batches##W *b, unsigned u)            \
     {                                                                                              \
         return b->i.at + u * b->by;                                                                \
     }                                                                                              \
-    __OMPGPU_INLINE void __ompgpu_next_batch##W(struct __ompgpu_batches##W *b)                     \
+    __OMPGPU_HELPER void __ompgpu_next_batch##W(struct __ompgpu_batches##W *b)                     \
     {                                                                                              \
         const T by = b->size * b->by;                                                              \
         b->i.more = b->size == 1 ? b->i.n - b->i.at > by : b->i.at + by < b->end;                  \
         b->i.at += by;                                                                             \
     }                                                                                              \
-    __OMPGPU_INLINE void __ompgpu_next_size##W(struct __ompgpu_batches##W *b)                      \
+    __OMPGPU_HELPER void __ompgpu_next_size##W(struct __ompgpu_batches##W *b)                      \
     {                                                                                              \
         b->size = b->size > __OMPGPU_USUAL_BATCH ? __OMPGPU_USUAL_BATCH : b->size > 1;             \
         b->end = b->size > 1 ? b->usual_end : b->i.n;                                              \
@@ -442,7 +444,7 @@ __OMPGPU_ITERATORS(32, unsigned, int)
 __OMPGPU_ITERATORS(64, unsigned long long, long long)
 /* Iterations are numbered in the type of the user's counter, or what follows from it, so that the
  * distance of two of a batch is one of `int`; where it could overflow, there are no batches. */
-__OMPGPU_INLINE int __ompgpu_ahead32(const struct __ompgpu_batches32 *b, unsigned u)
+__OMPGPU_HELPER int __ompgpu_ahead32(const struct __ompgpu_batches32 *b, unsigned u)
 {
     return (int)u * (int)b->by;
 }
@@ -451,7 +453,7 @@ __OMPGPU_INLINE int __ompgpu_ahead32(const struct __ompgpu_batches32 *b, unsigne
 /* Whether thread `id` of the league has iteration `id`.  The emulated device has a loop over the
  * threads of a team around it (codegen/ir/passes/threads.c): where all of them have one, that is a
  * branch outside of the loop. */
-__OMPGPU_INLINE _Bool __ompgpu_has_iteration(unsigned id, unsigned n)
+__OMPGPU_HELPER _Bool __ompgpu_has_iteration(unsigned id, unsigned n)
 {
 #ifndef __NVPTX__
     const unsigned team = (unsigned)__ompgpu_team_id(), of = (unsigned)__ompgpu_num_threads();
@@ -465,7 +467,7 @@ __OMPGPU_INLINE _Bool __ompgpu_has_iteration(unsigned id, unsigned n)
  * loop is left of it.  The host has the trip counts and what divides by them.  covering: constant.
  */
 #define __OMPGPU_LEAGUE(W, T)                                                                      \
-    __OMPGPU_INLINE struct __ompgpu_loop##W __ompgpu_league##W(const struct __ompgpu_env *env,     \
+    __OMPGPU_HELPER struct __ompgpu_loop##W __ompgpu_league##W(const struct __ompgpu_env *env,     \
                                                                _Bool covering, T n) {              \
         const struct __ompgpu_loop##W i = __ompgpu_loop##W(__OMPGPU_ALL_THREADS, n);               \
         if (!covering)                                                                             \
@@ -499,14 +501,14 @@ __OMPGPU_LEAGUE(64, unsigned long long)
         T at, step, n;                                                                             \
         __OMPGPU_ROOM                                                                              \
     };                                                                                             \
-    __OMPGPU_INLINE _Bool __ompgpu_add##W(struct __ompgpu_digit##W *d, _Bool carry)                \
+    __OMPGPU_HELPER _Bool __ompgpu_add##W(struct __ompgpu_digit##W *d, _Bool carry)                \
     {                                                                                              \
         const T by = d->step + carry;                                                              \
         carry = d->at >= d->n - by;                                                                \
         d->at += carry ? by - d->n : by;                                                           \
         return carry;                                                                              \
     }                                                                                              \
-    __OMPGPU_INLINE _Bool __ompgpu_add_first##W(struct __ompgpu_digit##W *d, _Bool carry)          \
+    __OMPGPU_HELPER _Bool __ompgpu_add_first##W(struct __ompgpu_digit##W *d, _Bool carry)          \
     {                                                                                              \
         const T by = d->step + carry;                                                              \
         carry = d->n - d->at > by;                                                                 \
@@ -518,14 +520,14 @@ __OMPGPU_DIGITS(64, unsigned long long)
 #undef __OMPGPU_DIGITS
 /* digit W of a number of type T; NAME 32, 64, or wide32: a 32-bit digit of a 64-bit number */
 #define __OMPGPU_SPLIT(NAME, W, T)                                                                 \
-    __OMPGPU_INLINE struct __ompgpu_digit##W __ompgpu_first_digit##NAME(T at, T step, T n) {       \
+    __OMPGPU_HELPER struct __ompgpu_digit##W __ompgpu_first_digit##NAME(T at, T step, T n) {       \
         return (struct __ompgpu_digit##W){ .at = at, .step = step, .n = n };                       \
-    } __OMPGPU_INLINE struct __ompgpu_digit##W __ompgpu_digit##NAME(T *at, T *step, T n) {         \
+    } __OMPGPU_HELPER struct __ompgpu_digit##W __ompgpu_digit##NAME(T *at, T *step, T n) {         \
         const T a = *at, s = *step;                                                                \
         *at = a / n;                                                                               \
         *step = s / n;                                                                             \
         return (struct __ompgpu_digit##W){ .at = a % n, .step = s % n, .n = n };                   \
-    } __OMPGPU_INLINE struct __ompgpu_digit##W __ompgpu_league_digit##NAME(                        \
+    } __OMPGPU_HELPER struct __ompgpu_digit##W __ompgpu_league_digit##NAME(                        \
         const struct __ompgpu_env *env, _Bool covering, unsigned loop, T *at, T *step, T n) {      \
         if (!covering)                                                                             \
             return __ompgpu_digit##NAME(at, step, n);                                              \
@@ -558,13 +560,13 @@ struct __ompgpu_tile {
 unsigned __ompgpu_tile_column(unsigned);
 unsigned __ompgpu_tile_row(unsigned);
 unsigned __ompgpu_tile_shift(void); /* called in the kernel itself */
-__OMPGPU_INLINE unsigned __ompgpu_tiled(unsigned shift)
+__OMPGPU_HELPER unsigned __ompgpu_tiled(unsigned shift)
 {
     __builtin_assume(shift > 1 && shift < 8);
     return shift;
 }
-__OMPGPU_INLINE _Bool __ompgpu_is_tiled(unsigned form) { return form > 1; }
-__OMPGPU_INLINE unsigned __ompgpu_split_tile(const struct __ompgpu_env *env, unsigned loop,
+__OMPGPU_HELPER _Bool __ompgpu_is_tiled(unsigned form) { return form > 1; }
+__OMPGPU_HELPER unsigned __ompgpu_split_tile(const struct __ompgpu_env *env, unsigned loop,
                                              unsigned n, unsigned *at)
 {
     const struct __ompgpu_divisor d = env->inner[loop - 1];
@@ -572,7 +574,7 @@ __OMPGPU_INLINE unsigned __ompgpu_split_tile(const struct __ompgpu_env *env, uns
     *at = (unsigned)((unsigned long long)a * d.multiplier >> 32) >> d.shift;
     return a - *at * n;
 }
-__OMPGPU_INLINE struct __ompgpu_tile __ompgpu_tile(const struct __ompgpu_env *env, unsigned form,
+__OMPGPU_HELPER struct __ompgpu_tile __ompgpu_tile(const struct __ompgpu_env *env, unsigned form,
                                                    unsigned loops, unsigned rows, unsigned columns)
 {
     struct __ompgpu_tile t = { .rest = 0 };
@@ -591,7 +593,7 @@ __OMPGPU_INLINE struct __ompgpu_tile __ompgpu_tile(const struct __ompgpu_env *en
     __builtin_assume(t.column <= ~0u / 2 && t.row <= ~0u / 2 && t.rest <= ~0u / 2);
     return t;
 }
-__OMPGPU_INLINE struct __ompgpu_loop32 __ompgpu_tile_loop(struct __ompgpu_tile t)
+__OMPGPU_HELPER struct __ompgpu_loop32 __ompgpu_tile_loop(struct __ompgpu_tile t)
 {
     return (struct __ompgpu_loop32){ .at = t.rest, .n = 1, .stride = ~0u, .more = t.inside };
 }
@@ -609,7 +611,7 @@ void __ompgpu_runtime_init(unsigned long long trip);
 _Bool __ompgpu_runtime_next(unsigned long long *lo, unsigned long long *hi);
 /* Both for counters of 32 and of 64 bits. */
 #define __OMPGPU_NEXT(name, bits, counter, next)                                                   \
-    __OMPGPU_INLINE _Bool name##bits(struct __ompgpu_range##bits *r)                               \
+    __OMPGPU_HELPER _Bool name##bits(struct __ompgpu_range##bits *r)                               \
     {                                                                                              \
         unsigned long long lo, hi;                                                                 \
         if (!next(&lo, &hi))                                                                       \
@@ -822,7 +824,7 @@ void __ompgpu_scan_tile(struct __ompgpu_env *, void *recs, void *tmp, void *aux,
                         unsigned long long left, _Bool exclusive, unsigned long long tile);
 void __ompgpu_scan_end(struct __ompgpu_env *);
 /* One step of a loop that one thread runs. */
-__OMPGPU_INLINE void __ompgpu_scan_one(void *rec, void *tmp, void *carry, unsigned long size,
+__OMPGPU_HELPER void __ompgpu_scan_one(void *rec, void *tmp, void *carry, unsigned long size,
                                        __ompgpu_combine combine, _Bool exclusive)
 {
     __builtin_memcpy(tmp, carry, size);

@@ -72,6 +72,10 @@ struct ompgpu_param {
 
 /* ------------------------------------------------------------------ regions and units */
 struct ompgpu_unit;
+struct ompgpu_passed { /* a pointer, or an address, that reaches a kernel as it is; for messages */
+    /* "is_device_ptr(p)", NULL: it is something else; "map(tofrom: p[0:n])" */
+    const char *clause, *instead;
+};
 struct ompgpu_region {  /* one static object per target construct; immutable but for `slot` */
     const char *kernel; /* name in the image */
     const char *file, *function, *directive;
@@ -81,6 +85,7 @@ struct ompgpu_region {  /* one static object per target construct; immutable but
     /* `kernel` is of the covering form, which gives a thread one iteration of the league's loop at
      * most; this one is for any number of threads.  NULL: so is `kernel` */
     const char *strided;
+    const struct ompgpu_passed *passed; /* with the flag NAMED: an entry a parameter */
 };
 enum ompgpu_construct { OMPGPU_TARGET_DATA, OMPGPU_ENTER_DATA, OMPGPU_EXIT_DATA, OMPGPU_UPDATE };
 struct ompgpu_place { /* of a data construct; static, immutable */
@@ -121,6 +126,7 @@ enum {
     OMPGPU_LAUNCH_SPMD = 16,
     OMPGPU_LAUNCH_DYNAMIC = 32, /* earlier objects have no dynamic_bytes */
     OMPGPU_LAUNCH_SCAN = 64,    /* a scan by all teams, or by one: its scratchpad is for tiles */
+    OMPGPU_LAUNCH_NAMED = 128,  /* earlier objects have no region->passed */
 };
 struct ompgpu_var {   /* a declare target variable */
     const char *name; /* exported name in the image */
@@ -228,5 +234,7 @@ void __ompgpu_spread_end(void *);
  * a name, or a number where that is NULL (lowered text declares it itself; core/interop.c). */
 void __ompgpu_interop_prefer(const int *numbers, const char *const *names, unsigned n);
 /* use_device_ptr/_addr: device address, or `host` where none */
+void *__ompgpu_use_device_at(const struct ompgpu_place *, long device, const void *host);
+/* Programs of earlier versions. */
 void *__ompgpu_use_device(long device, const void *host);
 #endif

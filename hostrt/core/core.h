@@ -599,7 +599,20 @@ void ompgpu_mapping_gone(const struct ompgpu_device *, const struct ompgpu_where
  * semicolon; removed: those that are no longer in the table, by `range.left` */
 void ompgpu_data_nearest(struct ompgpu_device *, uintptr_t address,
                          const struct ompgpu_entry *removed, char *text, size_t size);
-/* The same for a plugin, which knows the device by its number. */
+/* The whole table for as long as that takes; 0: who has it may wait for what has failed. */
+unsigned ompgpu_tables_for_message(struct ompgpu_device *);
+/* source.c: what is said of an address of the host that a kernel used, beginning with a semicolon:
+ * which pointer leads there, and what maps that.  "": it is none. */
+struct ompgpu_given { /* to the region */
+    const struct ompgpu_region *region;
+    const struct ompgpu_launch *launch;
+    const struct ompgpu_param *params;
+    const struct ompgpu_map *maps;
+    unsigned nparams, nmaps;
+};
+void ompgpu_data_source(struct ompgpu_device *, uintptr_t address, const struct ompgpu_given *,
+                        char *text, size_t size);
+/* Nearest, for a plugin, which knows the device by its number. */
 void ompgpu_nearest_on(const struct ompgpu_plugin *, int ordinal, uintptr_t address, char *text,
                        size_t size);
 /* Device memory of an entry that has left the table, with the entry. */

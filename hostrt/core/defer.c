@@ -349,20 +349,24 @@ static void note_failure(void)
 static __attribute__((noreturn)) void fail_task(const struct ompgpu_task *t)
 {
     note_failure();
-    char reason[1024], nearest[512] = "";
+    const struct ompgpu_given given = { t->region, &t->launch, t->params,
+                                        t->maps,   t->nparams, t->nmaps };
+    char reason[1024], source[512] = "", nearest[512] = "";
     uintptr_t address;
     const struct ompgpu_plugin *plugin = t->dev->plugin;
     snprintf(reason, sizeof reason, "%s", ompgpu_plugin_message());
-    if (plugin->fault && plugin->fault(&address))
+    if (plugin->fault && plugin->fault(&address)) {
+        ompgpu_data_source(t->dev, address, &given, source, sizeof source);
         ompgpu_data_nearest(t->dev, address, t->dropped, nearest, sizeof nearest);
+    }
     if (ompgpu_exiting()) {
         pthread_mutex_lock(&lock);
         WAIT_WHILE(!at_end);
         fflush(NULL);
-        ompgpu_say(&t->where, "error", "%s%s", reason, nearest);
+        ompgpu_say(&t->where, "error", "%s%s%s", reason, source, nearest);
         _exit(1);
     }
-    ompgpu_fatal(&t->where, "%s%s", reason, nearest);
+    ompgpu_fatal(&t->where, "%s%s%s", reason, source, nearest);
 }
 
 static struct timespec milliseconds_from_now(long n)

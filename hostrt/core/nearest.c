@@ -125,7 +125,7 @@ static void describe_gone(struct ompgpu_device *dev, uintptr_t address, char *te
 }
 
 /* Who has the table may be about to give it up, or wait for what has failed.  0: it does not. */
-static unsigned lock_table(struct ompgpu_device *dev)
+unsigned ompgpu_tables_for_message(struct ompgpu_device *dev)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -138,7 +138,7 @@ void ompgpu_data_nearest(struct ompgpu_device *dev, uintptr_t address,
                          const struct ompgpu_entry *removed, char *text, size_t size)
 {
     struct nearest n = { .address = address };
-    unsigned held = lock_table(dev);
+    unsigned held = ompgpu_tables_for_message(dev);
     if (!held)
         return;
     for (; removed; removed = (const struct ompgpu_entry *)removed->range.left)
@@ -174,7 +174,7 @@ static bool is_device_only(struct ompgpu_device *dev, uintptr_t address)
 
 bool ompgpu_is_device_only(struct ompgpu_device *dev, uintptr_t address)
 {
-    unsigned held = lock_table(dev);
+    unsigned held = ompgpu_tables_for_message(dev);
     bool is = held && is_device_only(dev, address);
     if (held)
         ompgpu_tables_unlock(dev, held);
@@ -192,7 +192,7 @@ static struct ompgpu_device *device_of(const struct ompgpu_plugin *plugin, int o
 bool ompgpu_is_allocation_on(const struct ompgpu_plugin *plugin, int ordinal, uintptr_t address)
 {
     struct ompgpu_device *dev = device_of(plugin, ordinal);
-    unsigned held = dev ? lock_table(dev) : 0;
+    unsigned held = dev ? ompgpu_tables_for_message(dev) : 0;
     bool is = held && allocation_at(dev, address);
     if (held)
         ompgpu_tables_unlock(dev, held);

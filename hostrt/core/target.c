@@ -426,18 +426,21 @@ int ompgpu_region_enqueue(struct ompgpu_task *t)
 }
 
 /* Gives back what the region has entered, with nothing copied. */
-static void leave_failed(struct running *r, char *text, size_t size)
+static void leave_failed(struct running *r, const struct ompgpu_given *given, char *text,
+                         size_t size)
 {
-    char nearest[512] = ""; /* giving back may fail too, but what came first matters */
+    char source[512] = "", nearest[512] = ""; /* what comes first matters */
     uintptr_t address;
     int n = snprintf(text, size, "%s", ompgpu_plugin_message());
-    if (r->dev->plugin->fault && r->dev->plugin->fault(&address))
+    if (r->dev->plugin->fault && r->dev->plugin->fault(&address)) {
+        ompgpu_data_source(r->dev, address, given, source, sizeof source);
         ompgpu_data_nearest(r->dev, address, NULL, nearest, sizeof nearest);
+    }
     struct ompgpu_where where = r->where;
     ompgpu_data_exit(r->dev, &where, r->maps, r->nmaps, OMPGPU_LEAVE_DISCARD, NULL);
     ompgpu_scratch_drop(r->dev, r->buffers);
     if (n >= 0 && (size_t)n < size)
-        snprintf(text + n, size - (size_t)n, "%s", nearest);
+        snprintf(text + n, size - (size_t)n, "%s%s", source, nearest);
 }
 
 /* Has the device anything that the host's version of the region may have to see?  A kernel may use
@@ -513,7 +516,9 @@ static int try_region(struct running *r, struct ompgpu_region *region,
            ompgpu_data_exit(r->dev, &r->where, r->maps, r->nmaps, OMPGPU_LEAVE_REGION, NULL));
     r->thread->nexpected = 0;
     if (bad)
-        leave_failed(r, reason, size);
+        leave_failed(r,
+                     &(struct ompgpu_given){ region, launch, params, r->maps, nparams, r->nmaps },
+                     reason, size);
     return bad ? -1 : 0;
 }
 

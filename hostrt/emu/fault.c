@@ -75,9 +75,12 @@ static void leave_core(const struct emu_worker *w, int signo)
     struct ompgpu_where where = {
         l->where->file, l->where->line, l->where->kernel, l->where->directive, 0, NULL
     };
-    char text[400];
+    char text[400], nearest[512] = "";
+    uintptr_t address;
     ompgpu_emu_fault_text(&w->fault, l, text, sizeof text);
-    ompgpu_say(&where, "error", "%s (team %u)", text, w->current->pub.team);
+    if (ompgpu_emu_fault_address(&w->fault, &address))
+        ompgpu_nearest_on(&ompgpu_emu_plugin, l->ordinal, address, nearest, sizeof nearest);
+    ompgpu_say(&where, "error", "%s (team %u)%s", text, w->current->pub.team, nearest);
     signal(signo, SIG_DFL);
 }
 
@@ -180,18 +183,24 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* " at line 7", with the file where it is not the region's; " in f" where no line is known. */
+/* " at line 7, column 3", with the file where it is not the region's; " in f" where no line is
+ * known.  At the line of the directive there is code that the compiler has written, whose columns
+ * mean nothing. */
 static void describe_place(const struct emu_fault *f, const struct emu_launch *l, char *text,
                            size_t size)
 {
     struct ompgpu_line at;
     Dl_info info;
+    char column[32] = "";
     *text = '\0';
     if (f->line_pc && ompgpu_emu_line_of(l->module, f->line_pc, &at)) {
-        if (l->file && strcmp(base_name(l->file), base_name(at.file)) == 0)
-            snprintf(text, size, " at line %u", at.line);
+        bool here = l->file && strcmp(base_name(l->file), base_name(at.file)) == 0;
+        if (at.column && !(here && at.line == l->where->line))
+            snprintf(column, sizeof column, here ? ", column %u" : ":%u", at.column);
+        if (here)
+            snprintf(text, size, " at line %u%s", at.line, column);
         else
-            snprintf(text, size, " at %s:%u", at.file, at.line);
+            snprintf(text, size, " at %.160s:%u%s", at.file, at.line, column);
     } else if (dladdr(f->pc, &info) && info.dli_sname)
         snprintf(text, size, " in %.100s", info.dli_sname);
 }
@@ -262,10 +271,6 @@ void ompgpu_emu_fault_text(const struct emu_fault *f, const struct emu_launch *l
     else {
         if (f->signal == SIGSEGV || f->signal == SIGBUS)
             describe_address(f, address, sizeof address);
-        bool host = *address && is_host_memory(f);
-        snprintf(
-            text, size, "%s%s%s%s", what, address, place,
-            host ? "; map(p[0:n]) maps what a pointer leads to, map(s.p[0:n]) what a member does"
-                 : "");
+        snprintf(text, size, "%s%s%s", what, address, place);
     }
 }

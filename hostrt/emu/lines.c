@@ -288,7 +288,7 @@ static bool find_row(const struct table *t, uint64_t address, struct row *found)
         /* line 0: code that optimisation has put together from several lines */
         int64_t line = row.line || before.end ? row.line : before.line;
         before = row;
-        before.line = line;
+        before.line = line, before.column = row.line ? row.column : 0;
         if (row.end)
             row = start;
     }

@@ -73,7 +73,7 @@ check "compiles" "$CC" -w -g -O0 --gpu-arch=emu core.c -o prog
 leaves() { # LINE VALUE ARGUMENTS
     line=$1 value=$2; shift 2
     (cd cores && ulimit -c unlimited && rm -f ./* && OMPGPU_ON_ERROR=abort ../prog "$@") 2>err
-    has err "core.c:$line:\|at line $line " && gdb -nx -batch -ex "source $ROOT/driver/package/gdb.py" -ex bt -ex 'frame function main_4__omp_region' -ex 'print i' ./prog cores/core* >out 2>&1 &&
+    has err "core.c:$line:\|at line ${line}[, ]" && gdb -nx -batch -ex "source $ROOT/driver/package/gdb.py" -ex bt -ex 'frame function main_4__omp_region' -ex 'print i' ./prog cores/core* >out 2>&1 &&
         has out "^#.*core.c:$line" "^\$1 = $value\$" || { cat err out; return 1; }
 }
 (cd cores && ulimit -c unlimited && sh -c 'kill -ABRT $$') 2>/dev/null

@@ -29,7 +29,7 @@ if [ -n "${OMPGPU_SANITIZE:-}" ]; then skip_all "the library's own sanitizer wou
 # traps WHERE WORDS ARGUMENTS
 traps() {
     line=$(grep -n "/\* $1 \*/" app.c | cut -d: -f1) words=$2; shift 2
-    test_must_fail 1 in_time ./prog "$@" 2>err && mentions "$(cat err)" "region main_4|$words" && { [ "$level" = -O2 ] || has err "at line $line "; }
+    test_must_fail 1 in_time ./prog "$@" 2>err && mentions "$(cat err)" "region main_4|$words" && { [ "$level" = -O2 ] || has err "at line ${line}[, ]"; }
 }
 for level in -O0 -O2; do
     if "$CC" -w $level -fno-ompgpu-check -fsanitize=undefined --gpu-arch=emu app.c -o prog 2>err; then

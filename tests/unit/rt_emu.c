@@ -379,11 +379,11 @@ static void test_faults(void)
     void *out = device_new(4);
     int zero = 0;
     check(launch("fault", false, 4, 8, &team, &address) == 1, "a kernel that faults");
-    check_message("invalid memory access at address 0x10 at *rt_emu.c:127 (team 2, thread 3)");
+    check_message("invalid memory access at address 0x10 at *rt_emu.c:127* (team 2, thread 3)");
     check(launch("fault", true, 4, 8, &team, &address) == 1, "a kernel that faults on a fiber");
-    check_message("invalid memory access at address 0x10 at *rt_emu.c:127 (team 2, thread 3)");
+    check_message("invalid memory access at address 0x10 at *rt_emu.c:127* (team 2, thread 3)");
     check(launch("fault_late", true, 1, 300, &team, &address) == 1, "a kernel that faults after a barrier");
-    check_message("invalid memory access at address 0x10 at *rt_emu.c:128 (team 0, thread 3)");
+    check_message("invalid memory access at address 0x10 at *rt_emu.c:128* (team 0, thread 3)");
     check(launch("fault", true, 4, 8, &team, &odd) == 1, "a non-canonical address");
     check_message("invalid memory access at an address no pointer can have at *rt_emu.c:127");
     check(launch("divide", false, 1, 1, &out, &zero) == 1, "a division by zero");

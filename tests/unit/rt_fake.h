@@ -274,7 +274,7 @@ static inline void fake_register(void)
     ompgpu_fatal_hook = fatal_caught;
     __ompgpu_register(&fake_unit);
 }
-#define FAKE_REGION(kernel, line) { kernel, "app.c", "main", "target", line, 1, &fake_unit, NULL, NULL }
+#define FAKE_REGION(kernel, line) { kernel, "app.c", "main", "target", line, 1, &fake_unit, NULL, NULL, NULL }
 
 /* ------------------------------------------------------------------ short ways to write maps */
 #define MAP(variable, how) { &(variable), &(variable), sizeof(variable), NULL, (how), 0, #variable }

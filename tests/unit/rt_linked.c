@@ -18,7 +18,7 @@ static int count_a, count_b;
 static const struct ompgpu_var vars_a[] = { { "count", &count_a, sizeof count_a, 0 } }, vars_b[] = { { "count", &count_b, sizeof count_b, 0 } };
 static struct ompgpu_unit unit_a = { .abi = OMPGPU_ABI_VERSION, .image = &program.own[0], .file = "a.c", .vars = vars_a, .nvars = 1 },
                           unit_b = { .abi = OMPGPU_ABI_VERSION, .image = &program.own[1], .file = "b.c", .vars = vars_b, .nvars = 1 };
-static struct ompgpu_region in_a = { "work", "a.c", "main", "target", 1, 1, &unit_a, NULL, NULL }, in_b = { "work", "b.c", "main", "target", 2, 1, &unit_b, NULL, NULL };
+static struct ompgpu_region in_a = { "work", "a.c", "main", "target", 1, 1, &unit_a, NULL, NULL, NULL }, in_b = { "work", "b.c", "main", "target", 2, 1, &unit_b, NULL, NULL, NULL };
 
 static void make_program(bool linked)
 {

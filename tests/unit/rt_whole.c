@@ -45,8 +45,8 @@ struct container { struct ompgpu_image_header header; struct ompgpu_image_entry 
 static int counter[2] = { 40, 50 };
 static const struct ompgpu_var vars[] = { { "counter", counter, sizeof counter, 0 } };
 static struct ompgpu_unit unit = { .abi = OMPGPU_ABI_VERSION, .file = "whole.c", .vars = vars, .nvars = 1 };
-static struct ompgpu_region add = { "add", "whole.c", "main", "target", 10, 1, &unit, 0, 0 }, fault = { "fault", "whole.c", "main", "target", 20, 1, &unit, 0, 0 },
-                            ask = { "ask", "whole.c", "main", "target", 30, 1, &unit, 0, 0 };
+static struct ompgpu_region add = { "add", "whole.c", "main", "target", 10, 1, &unit, 0, 0, NULL }, fault = { "fault", "whole.c", "main", "target", 20, 1, &unit, 0, 0, NULL },
+                            ask = { "ask", "whole.c", "main", "target", 30, 1, &unit, 0, 0, NULL };
 
 static struct container *make_container(const char *path)
 {

@@ -61,6 +61,21 @@ static const char *thread_limit(struct cg *cg, const struct omp_construct *c,
     return n;
 }
 
+/* A pointer that reaches the kernel as it is, or the address of what has one of the device. */
+static bool is_address(const struct cg_param *p)
+{
+    return p->pass == CG_PASS_HOST_ADDRESS ||
+           (p->pass == CG_PASS_VALUE && p->var->type->kind == OMPT_POINTER);
+}
+
+static bool passes_addresses(const struct cg_plan *p)
+{
+    unsigned i = 0;
+    while (i < p->nparams && !is_address(&p->params[i]))
+        i++;
+    return i < p->nparams;
+}
+
 static unsigned launch_flags(const struct omp_construct *c, const struct cg_plan *p)
 {
     bool scans = p->teams && p->inner->scan;
@@ -71,6 +86,7 @@ static unsigned launch_flags(const struct omp_construct *c, const struct cg_plan
     flags |= p->reduction || scans ? OMPGPU_LAUNCH_REDUCTION : 0;
     flags |= scans ? OMPGPU_LAUNCH_SCAN : 0;
     flags |= cg_clause(c, OMPC_OMPX_DYN_CGROUP_MEM) ? OMPGPU_LAUNCH_DYNAMIC : 0;
+    flags |= passes_addresses(p) ? OMPGPU_LAUNCH_NAMED : 0;
     return flags | (p->spmd ? OMPGPU_LAUNCH_SPMD : 0);
 }
 
@@ -173,16 +189,52 @@ static bool in_default(const struct omp_construct *c)
     return false;
 }
 
+static bool lists(const struct omp_clause *k, const struct omp_var *v)
+{
+    unsigned i = 0;
+    while (i < k->nitems && k->items[i].var != v)
+        i++;
+    return i < k->nitems;
+}
+
+/* Why it is passed as it is, and what would map it. */
+static const char *passed_as(struct cg *cg, const struct omp_construct *c, const struct omp_var *v)
+{
+    const char *name = "firstprivate", *section = v->type->kind == OMPT_POINTER ? "[0:n]" : "";
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (k->kind == OMPC_IS_DEVICE_PTR && lists(k, v))
+            name = "is_device_ptr";
+        else if (k->kind == OMPC_HAS_DEVICE_ADDR && lists(k, v))
+            name = "has_device_addr";
+    return cg_strf(cg, "%s, %s", cg_quoted(cg, cg_strf(cg, "%s(%s)", name, v->name)),
+                   cg_quoted(cg, cg_strf(cg, "map(tofrom: %s%s)", v->name, section)));
+}
+
+static void declare_passed(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
+                           const char *suffix)
+{
+    if (!passes_addresses(p))
+        return;
+    cg_open(cg, "static const struct __ompgpu_passed @passed%s[] =", suffix);
+    for (unsigned i = 0; i < p->nparams; i++)
+        cg_line(cg, "{ %s },",
+                is_address(&p->params[i]) ? passed_as(cg, c, p->params[i].var) : "0, 0");
+    cg_close_with(cg, ";");
+}
+
 /* suffix: of the names. */
 static void declare_region(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
                            const char *suffix)
 {
-    cg_line(cg, "static struct __ompgpu_region @region%s = { %s, %s, %s, %s, %u, %u, %s, 0, %s };",
+    declare_passed(cg, c, p, suffix);
+    cg_line(cg,
+            "static struct __ompgpu_region @region%s = { %s, %s, %s, %s, %u, %u, %s, 0, %s%s };",
             suffix, cg_quoted(cg, c->region), cg_quoted(cg, c->place.file),
             cg_quoted(cg, c->function ? c->function->name : ""),
             cg_quoted(cg, cg_directive(cg, c, true)), c->place.line, c->place.col,
             in_default(c) ? "0" : "&__ompgpu_unit",
-            cg_has_covering_form(cg, p) ? cg_quoted(cg, cg_strided_kernel(cg, c)) : "0");
+            cg_has_covering_form(cg, p) ? cg_quoted(cg, cg_strided_kernel(cg, c)) : "0",
+            passes_addresses(p) ? cg_strf(cg, ", @passed%s", suffix) : "");
     if (in_default(c))
         cg_line(cg, "__atomic_store_n(&@region%s.unit, __ompgpu_this_unit(), 0);", suffix);
 }
@@ -505,12 +557,12 @@ static void use_device(struct cg *cg, const struct omp_clause *k)
         const char *v = item->var->name;
         bool pointer = is_device_pointer(k, item);
         const char *base = pointer ? v : cg_strf(cg, "&(%s)", v), *star = pointer ? "" : "*",
-                   *device = cg_strf(cg, "__ompgpu_use_device(@device, %s)", base);
+                   *device = cg_strf(cg, "__ompgpu_use_device_at(&@place, @device, %s)", base);
         if (item->nsections) {
             const char *begin = cg_span_of(cg, item).begin;
             device = cg_strf(cg,
-                             "(void *)((char *)__ompgpu_use_device(@device, %s) - ((char *)%s - "
-                             "(char *)%s))",
+                             "(void *)((char *)__ompgpu_use_device_at(&@place, @device, %s) - "
+                             "((char *)%s - (char *)%s))",
                              begin, begin, base);
         }
         cg_line(cg, "__typeof__(%s) %s@dev_%s = @if ? %s : (void *)%s;", v, star, v, device, base);
