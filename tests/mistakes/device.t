@@ -111,6 +111,31 @@ for flags in "-O2 -fompgpu-check" -O0 "-O0 -g"; do
     in_time ./column 2>err
     check "... after a replaced name" has err 'column.c:7:42: error: .*address'
 done
+# ... and of a statement without braces, which begins in a line of the compiler's.
+cat >first.c <<'C'
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    double *p = calloc(10, sizeof *p);
+#pragma omp target data map(tofrom: p[0:10])
+    {
+#pragma omp target teams distribute parallel for
+        for (int i = 0; i < 10; i++)
+            p[i] = p[i + 10] + 1;
+#pragma omp target
+#pragma omp parallel num_threads(2)
+#pragma omp single
+                p[10] = argc;
+    }
+    return 0;
+}
+C
+for flags in "-O2 -fompgpu-check" -O0 "-O0 -g"; do
+    # shellcheck disable=SC2086
+    check "$flags: columns of first statements" "$CC" -w $flags --gpu-arch=emu first.c -o first
+    in_time ./first 2>err
+    check "... are the user's" has err 'first.c:9:20: error: .*address' && check "..." has err 'first.c:13:23: error: .*address'
+done
 check "columns of the GPU's code" "$CC" -w -g -O0 --gpu-arch=sm_75 --emit=ptx column.c -o column.ptx
 check "... are the user's" has column.ptx "\.loc[^a-z]* 7 31\$" "\.loc[^a-z]* 7 42\$"
 # What the checks keep of a byte that is mapped: two of the race check, one of what was copied to the device, and for the parts of kernels

@@ -287,6 +287,14 @@ static void restore_column(struct cg *cg, unsigned at, unsigned end)
     cg_pad(cg, p.col - 1);
 }
 
+/* The blanks before text that does not begin its line. */
+static void begin_at_column(struct cg *cg, unsigned at)
+{
+    const struct omp_unit *u = cg->unit;
+    if (u->exact_lines && cg_at_line_start(cg->out) && !starts_line(u, at))
+        cg_pad(cg, fe_place(u, at).col - 1);
+}
+
 static bool is_spelled_alike(const struct cg *cg, size_t written, unsigned from, unsigned to)
 {
     const struct cg_text *t = cg->out;
@@ -300,6 +308,7 @@ void cg_copy(struct cg *cg, struct omp_extent e)
     struct cg_layout outer = cg->layout;
     cg->layout = layout_of(cg, e);
     place_cursors(u, &cur, e.begin);
+    begin_at_column(cg, e.begin);
     for (unsigned pos = e.begin;;) {
         unsigned ref = cur.ref < u->nrefs ? min(u->refs[cur.ref].offset, e.end) : e.end;
         unsigned rename = cg->renames && cur.rename < u->nrenames
