@@ -250,6 +250,14 @@ enum ompgpu_emu_last {
 #define OMPGPU_EMU_SHARED_BYTES "__ompgpu_emu_shared_bytes" /* a uint64_t; none: 0 */
 /* a uint64_t: of these, the first ones are the user's */
 #define OMPGPU_EMU_STORAGE_BYTES "__ompgpu_emu_storage_bytes"
+/* Of checked images: the user's variables, as struct ompgpu_emu_object, with OMPGPU_EMU_GUARD bytes
+ * or more after each; then one that ends at 0. */
+#define OMPGPU_EMU_OBJECTS "__ompgpu_emu_objects"
+enum { OMPGPU_EMU_GUARD = 64 };
+struct ompgpu_emu_object {
+    uint64_t begin, end; /* in the block */
+    const char *name;    /* "": it has none */
+};
 #define OMPGPU_EMU_SPAN "__ompgpu_span_"
 #define OMPGPU_EMU_START "__ompgpu_start_"
 /* The threads for which a kernel in which none waits is called: those numbered [tid, tid_end) of

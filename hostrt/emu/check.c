@@ -105,6 +105,30 @@ static struct text context_of(const void *p)
     return c;
 }
 
+/* The variable in team-shared memory that has p, or lies next before it; NULL: none does. */
+static const struct ompgpu_emu_object *object_at(const void *p)
+{
+    const struct emu_worker *w = ompgpu_emu_worker;
+    uint64_t at = (uint64_t)((const char *)p - w->shared);
+    const struct ompgpu_emu_object *o = w->launch->module->objects, *found = NULL;
+    for (; o && w->shared && at < w->launch->module->storage_bytes && o->end; o++)
+        found = o->begin <= at ? o : found;
+    return found;
+}
+
+static void report_beside(const void *p, size_t size, const struct ompgpu_emu_object *o,
+                          struct ompgpu_emu_site *s)
+{
+    struct ompgpu_where where = where_of(s);
+    ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where,
+                        "%s of %zu bytes at byte %zu of %s%s%s, which has %zu bytes, and which the "
+                        "team shares%s",
+                        verb_of(s), size,
+                        (size_t)((const char *)p - ompgpu_emu_worker->shared - o->begin),
+                        *o->name ? "'" : "a variable", o->name, *o->name ? "'" : "",
+                        (size_t)(o->end - o->begin), context_of(NULL).s);
+}
+
 static void report_address(const void *p, size_t size, enum emu_shadow state,
                            struct ompgpu_emu_site *s)
 {
@@ -116,8 +140,11 @@ static void report_address(const void *p, size_t size, enum emu_shadow state,
     struct ompgpu_where where = where_of(s);
     if (!is_first(s, OMPGPU_CHECK_ADDRESS))
         return;
-    ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where, "%s of %zu bytes at %p, memory %s%s",
-                        verb_of(s), size, p, whose[state], context_of(p).s);
+    if (object_at(p))
+        report_beside(p, size, object_at(p), s);
+    else
+        ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where, "%s of %zu bytes at %p, memory %s%s",
+                            verb_of(s), size, p, whose[state], context_of(p).s);
 }
 
 static void report_misaligned(const void *p, size_t size, struct ompgpu_emu_site *s)
@@ -150,11 +177,12 @@ static void report_uninit(const void *p, size_t size, struct ompgpu_emu_site *s)
     struct ompgpu_where where = where_of(s);
     if (!is_first(s, OMPGPU_CHECK_UNINIT))
         return;
+    const char *name = *s->object || !object_at(p) ? s->object : object_at(p)->name;
     if (is_of_team(p))
         ompgpu_check_report(OMPGPU_CHECK_UNINIT, &where,
                             "read of %zu bytes of %s%s%s, which the team shares and has not "
                             "written%s",
-                            size, *s->object ? "'" : "a variable", s->object, *s->object ? "'" : "",
+                            size, *name ? "'" : "a variable", name, *name ? "'" : "",
                             context_of(NULL).s);
     else
         ompgpu_check_report(OMPGPU_CHECK_UNINIT, &where,
@@ -319,14 +347,19 @@ void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *
     char whom[64] = "several teams";
     struct ompgpu_where where = where_of(s);
     bool memory = ompgpu_emu_is_memory(p);
+    const struct ompgpu_emu_object *o = object_at(p);
     if (!is_first_race(s, other))
         return;
     if (!by->several)
         snprintf(whom, sizeof whom, "team %u, thread %u", by->team, by->thread);
     ompgpu_check_report(OMPGPU_CHECK_RACE, &where,
-                        "race: %s of %zu bytes at %p in %s memory; nothing orders it with %s %s by "
-                        "%s at %.120s:%u:%u%s%s",
-                        verb_of(s), size, p, memory ? "device" : "team-shared or static",
+                        "race: %s of %zu bytes at %p in %s memory%s%s%s; nothing orders it with "
+                        "%s %s by %s at %.120s:%u:%u%s%s",
+                        verb_of(s), size, p,
+                        memory ? "device"
+                        : o    ? "team-shared"
+                               : "static",
+                        o && *o->name ? ", '" : "", o ? o->name : "", o && *o->name ? "'" : "",
                         other->flags & OMPGPU_EMU_ATOMIC ? "an" : "a", verb_of(other), whom,
                         other->file, other->line, other->column, remedy_for(s, other, same_team),
                         context_of(memory ? p : NULL).s);

@@ -247,7 +247,8 @@ struct emu_module {
     const unsigned long *acquired; /* counts locks that threads got; NULL: the image does not say */
     size_t shared_bytes;           /* team-shared variables */
     size_t storage_bytes;          /* of these, the first ones are variables of the user's */
-    bool random;                   /* its threads run in random order by default */
+    const struct ompgpu_emu_object *objects; /* … in checked images; NULL */
+    bool random;                             /* its threads run in random order by default */
     pthread_mutex_t lock;
     struct emu_kernel *kernels; /* guarded by lock */
 };

@@ -155,6 +155,7 @@ static int open_image(struct emu_module *m)
     m->shared_bytes = shared_bytes ? *shared_bytes : 0;
     const uint64_t *storage_bytes = dlsym(m->handle, OMPGPU_EMU_STORAGE_BYTES);
     m->storage_bytes = storage_bytes ? *storage_bytes : 0;
+    m->objects = dlsym(m->handle, OMPGPU_EMU_OBJECTS);
     *ops = &ompgpu_emu_ops;
     *self_at = (char *)&ompgpu_emu_self - (char *)__builtin_thread_pointer();
     return 0;

@@ -538,6 +538,15 @@ static void *op_dynamic(void)
     return w->launch->shared_bytes > w->launch->dynamic ? w->shared + w->launch->dynamic : NULL;
 }
 
+/* The room after each of the user's variables. */
+static void guard_shared(const struct emu_worker *w)
+{
+    const struct emu_module *m = w->launch->module;
+    for (const struct ompgpu_emu_object *o = m->objects; o && o->end; o++)
+        ompgpu_emu_shadow_set(w->shared + o->end,
+                              (o[1].end ? o[1].begin : m->storage_bytes) - o->end, EMU_GUARD);
+}
+
 static void renew_shared(struct emu_worker *w)
 {
     const struct emu_launch *l = w->launch;
@@ -545,6 +554,7 @@ static void renew_shared(struct emu_worker *w)
         return;
     memset(w->shared, EMU_POISON_SHARED, l->shared_bytes);
     ompgpu_emu_shadow_set(w->shared, l->module->storage_bytes, EMU_UNDEFINED);
+    guard_shared(w);
     if (l->shared_bytes > l->dynamic)
         ompgpu_emu_shadow_set(w->shared + l->dynamic, l->shared_bytes - l->dynamic, EMU_UNDEFINED);
 }

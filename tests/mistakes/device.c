@@ -547,6 +547,18 @@ static void shared_local(void)
         }
     }
 }
+static void beside_shared(void)
+{
+    int n = mended ? 40 : 41;
+#pragma omp target teams num_teams(2) map(tofrom: a[0:N])
+    {
+        int k[40], other = 1;
+#pragma omp parallel for num_threads(64)
+        for (int i = 0; i < n; i++)
+            k[i] = other + i; /* beside_shared */
+        a[omp_get_team_num()] = k[4];
+    }
+}
 static void shared_array(void)
 {
     int n = mended;
@@ -775,7 +787,7 @@ static const struct {
     MISTAKE(two_pointers), MISTAKE(two_origins), MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(kept_address),  MISTAKE(enter_alloc),
     MISTAKE(private_copy), MISTAKE(no_begin), MISTAKE(no_element),
-    MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(read_before_call), MISTAKE(shared_local), MISTAKE(shared_array), MISTAKE(large_array), MISTAKE(many_large_arrays), MISTAKE(group_private), MISTAKE(private_of_team), MISTAKE(copied_only),
+    MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(read_before_call), MISTAKE(shared_local), MISTAKE(beside_shared), MISTAKE(shared_array), MISTAKE(large_array), MISTAKE(many_large_arrays), MISTAKE(group_private), MISTAKE(private_of_team), MISTAKE(copied_only),
     MISTAKE(before_local), MISTAKE(read_variable), MISTAKE(update_too_late),
     MISTAKE(in_place), MISTAKE(largest), MISTAKE(swapped), MISTAKE(after_exit), MISTAKE(masked_first),
     MISTAKE(last_team), MISTAKE(plain_read), MISTAKE(static_temporary),

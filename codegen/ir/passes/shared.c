@@ -7,7 +7,10 @@
  *
  *     @a = thread_local global i32           block = __ompgpu_emu_self->shared
  *     @b = thread_local global [8 x i64]     &a = block + 0, &b = block + 8
- *     @__ompgpu_emu_shared_bytes = constant i64 72 */
+ *     @__ompgpu_emu_shared_bytes = constant i64 72
+ *
+ * With -fompgpu-check there is room after each variable of the user's, so that an index past the
+ * end of one does not hit the next. */
 #include "codegen/ir/emit_helpers.h"
 #include "codegen/ir/passes/passes.h"
 #include "hostrt/plugin.h"
@@ -18,7 +21,8 @@ struct shared {
     struct ir_unit *u;
     LLVMBuilderRef b;
     ir_values variables;
-    uint64_t *offsets, end, users; /* users: where the user's end, which come first */
+    uint64_t *offsets, end, users; /* users: where the user's end, which come first; their … */
+    unsigned nusers;               /* … number */
     LLVMValueRef f, block;         /* the function at hand; where its block is, or NULL */
 };
 
@@ -45,7 +49,7 @@ static unsigned collect(struct shared *s, bool users)
 
 static void give_places(struct shared *s)
 {
-    unsigned users = collect(s, true);
+    s->nusers = collect(s, true);
     collect(s, false);
     s->offsets = mem_array(s->variables.n + 1, sizeof *s->offsets);
     for (unsigned i = 0; i < s->variables.n; i++) {
@@ -55,7 +59,8 @@ static void give_places(struct shared *s)
             align = LLVMPreferredAlignmentOfType(s->u->layout, type);
         s->offsets[i] = (s->end + align - 1) / align * align;
         s->end = s->offsets[i] + LLVMABISizeOfType(s->u->layout, type);
-        s->users = i < users ? s->end : s->users;
+        if (i < s->nusers)
+            s->users = s->end += s->u->opt->check ? OMPGPU_EMU_GUARD : 0;
     }
 }
 
@@ -177,6 +182,39 @@ static void state_size(const struct shared *s, const char *name, uint64_t bytes)
     LLVMSetGlobalConstant(size, true);
 }
 
+/* What messages call it: nothing, where it is ours. */
+static LLVMValueRef name_of(const struct shared *s, LLVMValueRef variable)
+{
+    const char *name = ir_users_name(s->u, variable);
+    if (text_starts(name, "__"))
+        name = "";
+    LLVMValueRef text = LLVMConstStringInContext2(s->u->ctx, name, strlen(name), false),
+                 g = LLVMAddGlobal(s->u->module, LLVMTypeOf(text), "");
+    LLVMSetInitializer(g, text);
+    LLVMSetGlobalConstant(g, true);
+    LLVMSetLinkage(g, LLVMPrivateLinkage);
+    return g;
+}
+
+static void list_objects(const struct shared *s)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(s->u->ctx), members[] = { i64, i64, l_ptr(s->u) },
+                type = LLVMStructTypeInContext(s->u->ctx, members, 3, false);
+    LLVMValueRef *all = mem_array(s->nusers + 1, sizeof *all);
+    for (unsigned i = 0; i < s->nusers; i++) {
+        LLVMValueRef v = s->variables.at[i];
+        uint64_t size = LLVMABISizeOfType(s->u->layout, LLVMGlobalGetValueType(v));
+        LLVMValueRef object[] = { l_i64(s->u, s->offsets[i]), l_i64(s->u, s->offsets[i] + size),
+                                  name_of(s, v) };
+        all[i] = LLVMConstStructInContext(s->u->ctx, object, 3, false);
+    }
+    all[s->nusers] = LLVMConstNull(type);
+    LLVMValueRef list = LLVMConstArray2(type, all, s->nusers + 1),
+                 g = LLVMAddGlobal(s->u->module, LLVMTypeOf(list), OMPGPU_EMU_OBJECTS);
+    LLVMSetInitializer(g, list);
+    LLVMSetGlobalConstant(g, true);
+}
+
 void ir_place_shared(struct ir_unit *u)
 {
     struct shared s = { .u = u };
@@ -187,6 +225,8 @@ void ir_place_shared(struct ir_unit *u)
     IR_EACH_FUNCTION(f, u->module)
         if (!LLVMIsDeclaration(f))
             rewrite_function(&s, f);
+    if (u->opt->check)
+        list_objects(&s);
     for (unsigned i = 0; i < s.variables.n; i++)
         LLVMDeleteGlobal(s.variables.at[i]);
     LLVMDisposeBuilder(s.b);
