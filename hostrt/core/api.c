@@ -274,6 +274,8 @@ static void release(void *p, int number, const void *caller)
         report_free(p, number);
         return;
     }
+    if (ompgpu_watched())
+        ompgpu_allocation_gone(dev, e);
     ompgpu_tool_memory(NULL, caller);
     ompgpu_watch_free(e);
     (e->shared ? dev->plugin->free_shared : dev->plugin->free)(dev->ordinal, p);

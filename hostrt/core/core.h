@@ -592,7 +592,8 @@ uintptr_t ompgpu_data_section(struct ompgpu_device *, uintptr_t host, size_t siz
 /* nearest.c: is it in memory of the device, where a GPU would not let the host be? */
 bool ompgpu_is_device_only(struct ompgpu_device *, uintptr_t address);
 bool ompgpu_is_allocation_on(const struct ompgpu_plugin *, int ordinal, uintptr_t address);
-/* nearest.c: a mapping ends, with the table held. */
+/* nearest.c: a block of omp_target_alloc is freed; a mapping ends, with the table held. */
+void ompgpu_allocation_gone(const struct ompgpu_device *, const struct ompgpu_entry *);
 void ompgpu_mapping_gone(const struct ompgpu_device *, const struct ompgpu_where *,
                          const struct ompgpu_entry *);
 /* nearest.c: text about the mapping nearest to an address that a kernel used, beginning with a

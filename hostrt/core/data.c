@@ -633,6 +633,19 @@ static int enter_items(struct work *w, uintptr_t *addresses, unsigned *done)
     return bad;
 }
 
+/* What it has is not the host's, and a GPU's driver would copy between its own memory, or fail. */
+static void check_for_device_memory(struct ompgpu_device *dev, const struct ompgpu_where *where,
+                                    const struct ompgpu_map *maps, unsigned n)
+{
+    for (const struct ompgpu_map *m = maps; m < maps + n; m++)
+        if ((uintptr_t)m->begin - OMPGPU_EMU_WINDOW < OMPGPU_EMU_STACKS_AT && m->size &&
+            ompgpu_checks(OMPGPU_CHECK_ADDRESS) && ompgpu_is_device_only(dev, (uintptr_t)m->begin))
+            ompgpu_check_report(OMPGPU_CHECK_ADDRESS, where,
+                                "'%s' is memory of the device, which cannot be mapped; "
+                                "is_device_ptr or has_device_addr passes its address",
+                                m->name ? m->name : "?");
+}
+
 int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
                       const struct ompgpu_map *maps, unsigned n, uintptr_t *addresses,
                       struct ompgpu_task *task)
@@ -641,6 +654,8 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
     unsigned done = 0;
     if (addresses && !task && ompgpu_present_enter(dev, where, maps, n, addresses))
         return 0;
+    if (ompgpu_watched() && !task)
+        check_for_device_memory(dev, where, maps, n);
     begin_work(&w, dev, where, maps, n, task);
     w.thread = addresses && !task ? ompgpu_self_ : NULL;
     enter_tables(&w);

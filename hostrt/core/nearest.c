@@ -79,24 +79,34 @@ static void describe_mapping(const struct nearest *n, char *text, size_t size)
 }
 
 /* ------------------------------------------------------------------ what was mapped */
-/* The last mappings that ended while checks are on. */
+/* The last mappings that ended while checks are on, and blocks that were freed. */
 enum { GONE = 64 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct gone {
     const struct ompgpu_device *dev;
     uintptr_t begin, end;
-    const char *name, *file;
+    const char *name, *file; /* file NULL: a block of omp_target_alloc */
     unsigned line;
 } gone[GONE];
 static unsigned ngone; /* so far */
 
+static void note_gone(struct gone g)
+{
+    pthread_mutex_lock(&lock);
+    gone[ngone++ % GONE] = g;
+    pthread_mutex_unlock(&lock);
+}
+
+void ompgpu_allocation_gone(const struct ompgpu_device *dev, const struct ompgpu_entry *e)
+{
+    note_gone((struct gone){ dev, e->begin, e->end, NULL, NULL, 0 });
+}
+
 void ompgpu_mapping_gone(const struct ompgpu_device *dev, const struct ompgpu_where *where,
                          const struct ompgpu_entry *e)
 {
-    pthread_mutex_lock(&lock);
-    gone[ngone++ % GONE] =
-        (struct gone){ dev, e->begin, e->end, e->name, where->file, where->line };
-    pthread_mutex_unlock(&lock);
+    note_gone((struct gone){ dev, e->begin, e->end, e->name ? e->name : "?",
+                             where->file ? where->file : "?", where->line });
 }
 
 /* The last one. */
@@ -118,9 +128,13 @@ static void describe_gone(struct ompgpu_device *dev, uintptr_t address, char *te
         return;
     pthread_mutex_lock(&lock);
     const struct gone *g = find_gone(dev, address);
-    if (g)
-        snprintf(text + n, size - n, "; '%s' was mapped there until %.150s:%u",
-                 g->name ? g->name : "?", g->file ? g->file : "?", g->line);
+    if (g && g->file)
+        snprintf(text + n, size - n, "; '%s' was mapped there until %.150s:%u", g->name, g->file,
+                 g->line);
+    else if (g)
+        snprintf(text + n, size - n,
+                 "; a block of omp_target_alloc with %zu bytes was there until omp_target_free",
+                 (size_t)(g->end - g->begin));
     pthread_mutex_unlock(&lock);
 }
 

@@ -91,14 +91,26 @@ static struct ompgpu_where where_of(const struct ompgpu_emu_site *s)
 struct text {
     char s[512];
 };
-/* Who, and the mapping nearest to p. */
+/* A block of malloc in device code, with the bytes that are kept free after it. */
+static bool is_of_heap(const void *p, struct emu_block *b)
+{
+    return ompgpu_emu_is_memory(p) &&
+           ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, b) && b->heap;
+}
+
+/* Who, and the block or the mapping nearest to p. */
 static struct text context_of(const void *p)
 {
     const struct emu_worker *w = ompgpu_emu_worker;
     const struct ompgpu_emu_thread *t = &w->current->pub;
     struct text c;
+    struct emu_block b;
     int n = snprintf(c.s, sizeof c.s, " (team %u, thread %u)", t->team, t->tid);
-    if (p)
+    if (p && is_of_heap(p, &b))
+        snprintf(c.s + n, sizeof c.s - (size_t)n,
+                 "; byte %zu of a block of malloc in a region, which has %zu bytes",
+                 (size_t)((uintptr_t)p - b.range.begin), b.size);
+    else if (p)
         ompgpu_nearest_on(&ompgpu_emu_plugin, w->launch->ordinal, (uintptr_t)p, c.s + n,
                           sizeof c.s - EMU_SEED_TEXT - (size_t)n);
     ompgpu_emu_add_seed(w->launch, c.s, sizeof c.s);
@@ -109,9 +121,10 @@ static struct text context_of(const void *p)
 static const struct ompgpu_emu_object *object_at(const void *p)
 {
     const struct emu_worker *w = ompgpu_emu_worker;
+    const struct emu_module *m = w->shared ? w->launch->module : NULL;
+    const struct ompgpu_emu_object *o = m ? m->objects : NULL, *found = NULL;
     uint64_t at = (uint64_t)((const char *)p - w->shared);
-    const struct ompgpu_emu_object *o = w->launch->module->objects, *found = NULL;
-    for (; o && w->shared && at < w->launch->module->storage_bytes && o->end; o++)
+    for (; o && at < m->storage_bytes && o->end; o++)
         found = o->begin <= at ? o : found;
     return found;
 }
@@ -138,10 +151,14 @@ static void report_address(const void *p, size_t size, enum emu_shadow state,
         [EMU_FREED] = "that has been freed; it must last until the region has ended"
     };
     struct ompgpu_where where = where_of(s);
+    struct emu_block b;
     if (!is_first(s, OMPGPU_CHECK_ADDRESS))
         return;
     if (object_at(p))
         report_beside(p, size, object_at(p), s);
+    else if (state == EMU_GUARD && is_of_heap(p, &b))
+        ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where, "%s of %zu bytes at %p%s", verb_of(s),
+                            size, p, context_of(p).s);
     else
         ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where, "%s of %zu bytes at %p, memory %s%s",
                             verb_of(s), size, p, whose[state], context_of(p).s);
@@ -166,10 +183,14 @@ static bool is_of_team(const void *p)
            (ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, &b) && b.trusted);
 }
 
-static bool is_allocated(const void *p)
+static const char *what_defines(const void *p)
 {
-    return ompgpu_is_allocation_on(&ompgpu_emu_plugin, ompgpu_emu_worker->launch->ordinal,
-                                   (uintptr_t)p);
+    struct emu_block b;
+    int ordinal = ompgpu_emu_worker->launch->ordinal;
+    return is_of_heap(p, &b) ? "a block of malloc has no values at first"
+           : ompgpu_is_allocation_on(&ompgpu_emu_plugin, ordinal, (uintptr_t)p)
+               ? "omp_target_memcpy copies to it, its first argument"
+               : "map(to:) and map(tofrom:) copy them";
 }
 
 static void report_uninit(const void *p, size_t size, struct ompgpu_emu_site *s)
@@ -188,10 +209,7 @@ static void report_uninit(const void *p, size_t size, struct ompgpu_emu_site *s)
         ompgpu_check_report(OMPGPU_CHECK_UNINIT, &where,
                             "read of %zu bytes at %p, which were neither copied to the device nor "
                             "written there; %s%s",
-                            size, p,
-                            is_allocated(p) ? "omp_target_memcpy copies to it, its first argument"
-                                            : "map(to:) and map(tofrom:) copy them",
-                            context_of(p).s);
+                            size, p, what_defines(p), context_of(p).s);
 }
 
 static void report_outdated(const void *p, size_t size, struct ompgpu_emu_site *s)

@@ -95,6 +95,7 @@ struct emu_block {
     size_t size;
     bool fixed;   /* a segment of an image, not an allocation */
     bool trusted; /* the runtime's own: its kernels' code knows who uses what */
+    bool heap;    /* of malloc in device code */
     /* so many bytes from the beginning on have a value, as was seen at that time (emu/shadow.c) */
     size_t defined;
     unsigned seen;
@@ -121,6 +122,7 @@ bool ompgpu_emu_memory_owns(struct emu_memory *, const void *p);
 /* The live block that has p. */
 bool ompgpu_emu_memory_block(struct emu_memory *, const void *p, struct emu_block *);
 void ompgpu_emu_memory_trust(struct emu_memory *, const void *base);
+void ompgpu_emu_memory_note_heap(struct emu_memory *, const void *base);
 /* The block that p points into (struct ompgpu_emu_extent). */
 struct ompgpu_emu_extent ompgpu_emu_memory_extent(struct emu_memory *, const void *p);
 /* 0 if [address, address + size) lies in one live block, else an error that starts with `what`. */

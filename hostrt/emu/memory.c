@@ -100,6 +100,15 @@ void ompgpu_emu_memory_trust(struct emu_memory *m, const void *base)
     pthread_mutex_unlock(&m->lock);
 }
 
+void ompgpu_emu_memory_note_heap(struct emu_memory *m, const void *base)
+{
+    pthread_mutex_lock(&m->lock);
+    struct emu_block *b = block_at(m, base);
+    if (b)
+        b->heap = true;
+    pthread_mutex_unlock(&m->lock);
+}
+
 /* How far it was looked at. */
 static void note_defined(struct emu_memory *m, const struct emu_block *seen)
 {

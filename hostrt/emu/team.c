@@ -512,8 +512,12 @@ static __attribute__((noreturn)) void op_fail(const char *message, int line)
 
 static void *op_alloc(size_t size)
 {
+    struct emu_memory *m = ompgpu_emu_worker->launch->memory;
     void *p;
-    return ompgpu_emu_memory_alloc(ompgpu_emu_worker->launch->memory, size, &p) ? NULL : p;
+    if (ompgpu_emu_memory_alloc(m, size, &p))
+        return NULL;
+    ompgpu_emu_memory_note_heap(m, p);
+    return p;
 }
 
 static void op_free(void *p)

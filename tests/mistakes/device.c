@@ -429,6 +429,39 @@ static void set_too_much(void)
 #pragma omp target map(from: a[0:N])
     memset(a, 0, n); /* set_too_much */
 }
+static void past_malloc(void)
+{
+    int n = mended ? 3 : 4, result;
+#pragma omp target map(from: result)
+    {
+        int *p = calloc(4, sizeof *p);
+        result = p[n] + 1; /* past_malloc */
+        free(p);
+    }
+}
+static void freed_allocation(void)
+{
+    int device = omp_get_default_device(), *kept = omp_target_alloc(N * sizeof *kept, device);
+    omp_target_memcpy(kept, a, N * sizeof *kept, 0, 0, device, omp_get_initial_device());
+    if (!mended)
+        omp_target_free(kept, device);
+#pragma omp target is_device_ptr(kept) map(from: b[0:1])
+    b[0] = kept[3]; /* freed_allocation */
+    if (mended)
+        omp_target_free(kept, device);
+}
+static void mapped_allocation(void)
+{
+    int device = omp_get_default_device(), *kept = omp_target_alloc(N * sizeof *kept, device);
+    if (mended) {
+#pragma omp target is_device_ptr(kept)
+        kept[3] = 1;
+    } else {
+#pragma omp target map(tofrom: kept[0:N]) /* mapped_allocation */
+        kept[3] = 1;
+    }
+    omp_target_free(kept, device);
+}
 static void kept_address(void)
 {
     int *kept = NULL;
@@ -785,7 +818,7 @@ static const struct {
     MISTAKE(half_critical), MISTAKE(critical_of_teams), MISTAKE(locks_of_teams), MISTAKE(last_of_teams), MISTAKE(between_teams), MISTAKE(in_order), MISTAKE(halves),
     MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single),
     MISTAKE(two_pointers), MISTAKE(two_origins), MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
-    MISTAKE(kept_address),  MISTAKE(enter_alloc),
+    MISTAKE(mapped_allocation), MISTAKE(past_malloc), MISTAKE(freed_allocation), MISTAKE(kept_address),  MISTAKE(enter_alloc),
     MISTAKE(private_copy), MISTAKE(no_begin), MISTAKE(no_element),
     MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(read_before_call), MISTAKE(shared_local), MISTAKE(beside_shared), MISTAKE(shared_array), MISTAKE(large_array), MISTAKE(many_large_arrays), MISTAKE(group_private), MISTAKE(private_of_team), MISTAKE(copied_only),
     MISTAKE(before_local), MISTAKE(read_variable), MISTAKE(update_too_late),

@@ -30,7 +30,7 @@ for level in -O2 -O0; do
     mistake partly_written uninit "'b[0:N]'"
     mistake in_a_function uninit "'x'" "through a function"
     [ $level = -O2 ] || mistake member uninit "'q'"
-    mistake from_malloc uninit "read of 4 bytes"
+    mistake from_malloc uninit "read of 4 bytes|byte 8 of a block of malloc in a region, which has 16"
     mistake missing_reduction race "'sum'|nothing orders it with|team|thread|reduction("
     mistake loop_carried race "'a[0:N]'"
     mistake team_storage race "team-shared memory, '"
@@ -50,6 +50,8 @@ for level in -O2 -O0; do
     mistake reversed race "'a[0:N]'"
     mistake set_too_much address "404 bytes"
     mistake kept_address address "freed"
+    mistake past_malloc address "read of 4 bytes|byte 16 of a block of malloc in a region, which has 16"
+    mistake freed_allocation address "freed|a block of omp_target_alloc with 400 bytes was there until omp_target_free"
     mistake enter_alloc uninit "'a[0:N]'"
     mistake private_copy uninit "'x'|firstprivate(x)"
     mistake no_begin uninit "'sum'"
@@ -90,6 +92,13 @@ mapped_before() {
     line=$(grep -n "/\* after_exit \*/" "$src" | cut -d: -f1)
     test_must_fail 1 in_time ./prog after_exit 2>err && mentions "$(cat err)" "region after_exit_|'a[0:N]' was mapped there until|device.c:$line"
 }
+maps_device_memory() {
+    line=$(grep -n "/\* mapped_allocation \*/" "$src" | cut -d: -f1)
+    test_must_fail 1 in_time ./prog mapped_allocation 2>err && has err "device.c:$line: error: region mapped_allocation_[0-9]*: 'kept\[0:N\]' is memory of the device" &&
+        mentions "$(cat err)" "is_device_ptr|[OMPGPU_CHECK=address]" && [ "$(grep -c 'error:' err)" = 1 ]
+}
+check "memory of the device is mapped" maps_device_memory
+check "... mended" silent_run mapped_allocation mended
 check "use after exit data: until when it was mapped" mapped_before
 check "... mended" silent_run after_exit mended
 check "a store outside of a variable ends the region" variable
