@@ -258,9 +258,10 @@ void ompgpu_stale_fetch(const struct ompgpu_device *dev, const struct ompgpu_whe
 
 /* ------------------------------------------------------------------ removed too early */
 /* What the device had changed when its mapping was removed without a copy back, until the range is
- * mapped again: the last of them, guarded by the whole table's locks.  Only a construct that wanted
- * it back makes a mistake of it. */
+ * mapped again: the last of them, of all devices.  Only a construct that wanted it back makes a
+ * mistake of it. */
 enum { LOST = 64 };
+static pthread_mutex_t lost_lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct lost {
     const struct ompgpu_device *dev; /* NULL: free */
     uintptr_t begin, end;
@@ -268,6 +269,28 @@ static struct lost {
     unsigned line; /* of what removed it */
     unsigned suspect;
 } lost[LOST];
+static unsigned nlost; /* so far */
+
+static void add_lost(struct lost l)
+{
+    pthread_mutex_lock(&lost_lock);
+    lost[nlost++ % LOST] = l;
+    pthread_mutex_unlock(&lost_lock);
+}
+
+/* The first of them in a range, which is forgotten; dev NULL: what is of any device. */
+static struct lost take_lost(const struct ompgpu_device *dev, uintptr_t begin, uintptr_t end)
+{
+    struct lost found = { .dev = NULL };
+    pthread_mutex_lock(&lost_lock);
+    for (struct lost *l = lost; l < lost + LOST && !found.dev; l++)
+        if (l->dev && (!dev || l->dev == dev) && begin < l->end && end > l->begin) {
+            found = *l;
+            l->dev = NULL;
+        }
+    pthread_mutex_unlock(&lost_lock);
+    return found;
+}
 
 /* A loop may find the same again and again. */
 static bool is_new(const struct ompgpu_where *where, const char *name)
@@ -294,19 +317,18 @@ static bool is_new(const struct ompgpu_where *where, const char *name)
 void ompgpu_stale_removed(const struct ompgpu_device *dev, const struct ompgpu_where *where,
                           const struct ompgpu_entry *e)
 {
-    static unsigned next;
+    struct lost l = { dev, e->begin, e->end, where->file, where->line, UINT_MAX };
     ompgpu_mapping_gone(dev, where, e);
     if (!keeps_copies(dev) || !e->agreed || e->unsent || e->nattachments || !device_has_changed(e))
         return;
-    struct lost *l = &lost[next++ % LOST];
-    *l = (struct lost){ dev, e->begin, e->end, where->file, where->line, UINT_MAX };
     if (is_new(where, e->name))
-        l->suspect =
+        l.suspect =
             ompgpu_check_suspect(where,
                                  "what the device has changed of '%s' (%s:%u) is lost, since its "
                                  "mapping ends here without a copy back: 'map(from: …)', or "
                                  "'map(tofrom: …)'",
                                  or_unknown(e->name), or_unknown(e->file), e->line);
+    add_lost(l);
 }
 
 void ompgpu_stale_result(const struct ompgpu_device *dev, const struct ompgpu_where *where,
@@ -334,25 +356,22 @@ void ompgpu_stale_created(const struct ompgpu_device *dev, struct ompgpu_entry *
         return;
     if ((flags & (OMPGPU_MAP_TO | OMPGPU_MAP_FROM)) == OMPGPU_MAP_FROM && ompgpu_reads_seen())
         note_both(e, (const void *)e->begin);
-    for (struct lost *l = lost; l < lost + LOST; l++)
-        if (l->dev && e->begin < l->end && e->end > l->begin)
-            l->dev = NULL;
+    while (take_lost(NULL, e->begin, e->end).dev)
+        ;
 }
 
 void ompgpu_stale_missing(const struct ompgpu_device *dev, const struct ompgpu_where *where,
                           const struct ompgpu_map *m)
 {
     uintptr_t begin = (uintptr_t)m->begin;
-    for (struct lost *l = lost; l < lost + LOST && (m->flags & OMPGPU_MAP_FROM); l++)
-        if (l->dev == dev && begin < l->end && begin + m->size > l->begin) {
-            l->dev = NULL;
-            ompgpu_check_forget(l->suspect);
-            ompgpu_check_report(OMPGPU_CHECK_STALE, where,
-                                "'%s' is to be copied back here, but its mapping was removed "
-                                "inside of this construct, at %s:%u; what the device computed is "
-                                "lost",
-                                or_unknown(m->name), or_unknown(l->file), l->line);
-        }
+    struct lost l;
+    while ((m->flags & OMPGPU_MAP_FROM) && (l = take_lost(dev, begin, begin + m->size)).dev) {
+        ompgpu_check_forget(l.suspect);
+        ompgpu_check_report(OMPGPU_CHECK_STALE, where,
+                            "'%s' is to be copied back here, but its mapping was removed inside of "
+                            "this construct, at %s:%u; what the device computed is lost",
+                            or_unknown(m->name), or_unknown(l.file), l.line);
+    }
 }
 
 /* ------------------------------------------------------------------ around a region */
