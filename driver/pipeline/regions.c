@@ -111,10 +111,11 @@ static void say_stats(struct text *t, const char *arch, const struct proto_kerne
                       const struct kernel_stats *s, unsigned threads)
 {
     unsigned sm = (unsigned)strtoul(arch + strlen("sm_"), NULL, 10);
-    text_printf(t, "%s\t%s%u registers, %s, %s, %s; occupancy %.0f %% with %u threads a team\n",
+    text_printf(t, "%s\t%s%u registers, %s, %s, %s; occupancy %.0f %% with %u thread%s a team\n",
                 arch, name_of_form(k), s->registers, bytes(s->shared, "shared memory"),
                 bytes(drv_stack_bytes(s, (unsigned)k->flags), "stack"), bytes(s->spills, "spills"),
-                100 * ompgpu_occupancy(sm, s->registers, s->shared, threads), threads);
+                100 * ompgpu_occupancy(sm, s->registers, s->shared, threads), threads,
+                threads == 1 ? "" : "s");
 }
 
 static void say_arch(struct text *t, const struct job *j, unsigned arch, const struct regions *all,
