@@ -1,6 +1,7 @@
 /* support.c - messages, files and small helpers over LLVM-C. */
 #include "codegen/ir/tool.h"
 #include <errno.h>
+#include <limits.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdarg.h>
@@ -9,6 +10,11 @@
 
 static const char *preprocessed;
 void ir_set_preprocessed(const char *path) { preprocessed = path; }
+
+unsigned ir_columns_kept(const char *file, unsigned line)
+{
+    return preprocessed && line ? file_columns_kept(file, line, preprocessed) : UINT_MAX;
+}
 
 void ir_say_at(struct ir_place at, enum diag_severity severity, const char *fmt, ...)
 {

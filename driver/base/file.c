@@ -2,6 +2,7 @@
 #include "driver/base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -129,22 +130,58 @@ static bool is_marker(const char *p, const char *path, unsigned *line, bool *her
     return true;
 }
 
-/* The only piece of the preprocessed text that is from that line; NULL: there are none, or more. */
-static const char *only_piece(const char *text, const char *path, unsigned line)
+/* Of one file: where each of its lines is in the preprocessed text. */
+struct pieces {
+    const char *path, **of; /* by line; NULL: it is nowhere, `many`: in several pieces */
+    unsigned n, room;
+    struct pieces *next;
+};
+static const char many[] = "";
+
+static void note_piece(struct pieces *all, unsigned line, const char *p)
 {
-    const char *found = NULL;
+    if (line >= all->room) {
+        unsigned room = line < 1024 ? 2048 : 2 * line;
+        const char **of = mem_array(room, sizeof *of);
+        if (all->n)
+            memcpy(of, all->of, all->n * sizeof *of);
+        all->of = of, all->room = room;
+    }
+    all->n = line >= all->n ? line + 1 : all->n;
+    all->of[line] = all->of[line] ? many : p;
+}
+
+static struct pieces *find_pieces(const char *text, const char *path)
+{
+    struct pieces *all = mem_alloc(sizeof *all);
     unsigned at = 0;
     bool here = false;
-    for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
-        if (is_marker(p, path, &at, &here))
-            continue;
-        if (here && at++ == line && *p != '\n') {
-            if (found)
-                return NULL;
-            found = p;
-        }
+    *all = (struct pieces){ .path = mem_strdup(path) };
+    for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n')
+        if (!is_marker(p, path, &at, &here) && here && at++ && *p != '\n')
+            note_piece(all, at - 1, p);
+    return all;
+}
+
+/* The piece of the preprocessed text that is from that line; NULL: there is none, `many`: several.
+ */
+static const char *piece_of(const char *preprocessed, const char *path, unsigned line)
+{
+    static const char *last, *text;
+    static struct pieces *known; /* of that text */
+    if (!last || strcmp(last, preprocessed) != 0) {
+        last = mem_strdup(preprocessed);
+        text = file_read(preprocessed, NULL);
+        known = NULL;
     }
-    return found;
+    struct pieces *p = known;
+    while (p && strcmp(p->path, path) != 0)
+        p = p->next;
+    if (!p && text) {
+        p = find_pieces(text, path);
+        p->next = known, known = p;
+    }
+    return p && line < p->n ? p->of[line] : NULL;
 }
 
 static const char *skip_blanks(const char *p, const char *end)
@@ -168,16 +205,22 @@ static bool is_same_line(const char *a, const char *end, const char *b)
 const char *file_plain_line(const char *path, unsigned line, const char *preprocessed,
                             size_t *length)
 {
-    static const char *last, *text;
     const char *users = file_line(path, line, length);
-    if (!users || !preprocessed)
-        return NULL;
-    if (!last || strcmp(last, preprocessed) != 0) {
-        last = mem_strdup(preprocessed);
-        text = file_read(preprocessed, NULL);
-    }
-    const char *piece = text ? only_piece(text, path, line) : NULL;
-    return piece && is_same_line(users, users + *length, piece) ? users : NULL;
+    const char *piece = users && preprocessed ? piece_of(preprocessed, path, line) : NULL;
+    bool plain = piece && piece != many && is_same_line(users, users + *length, piece);
+    return plain ? users : NULL;
+}
+
+unsigned file_columns_kept(const char *path, unsigned line, const char *preprocessed)
+{
+    size_t length, same = 0;
+    const char *piece = piece_of(preprocessed, path, line);
+    const char *users = piece ? file_line(path, line, &length) : NULL;
+    if (!users || file_plain_line(path, line, preprocessed, &length))
+        return UINT_MAX;
+    while (piece != many && same < length && users[same] == piece[same])
+        same++;
+    return (unsigned)same + 1;
 }
 
 bool file_write(const char *path, const void *data, size_t size)

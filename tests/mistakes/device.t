@@ -146,6 +146,29 @@ for flags in "-O2 -fompgpu-check" -O0 "-O0 -g"; do
     in_time ./first 2>err
     check "... are the user's" has err 'first.c:9:20: error: .*address' && check "..." has err 'first.c:13:23: error: .*address'
 done
+# After a macro there are only those of the preprocessed text: none are said.  What stands before it keeps its own.
+cat >macro.c <<'C'
+#include <stdlib.h>
+#define FAR 100
+#define AT(p, i) ((p)[(i) * 2])
+int main(void)
+{
+    int *a = calloc(100, 4), *b = calloc(100, 4);
+#pragma omp target teams distribute parallel for map(tofrom: a[0:100], b[0:100])
+    for (int i = 0; i < 2; i++)
+        a[i] = b[i + 100] + AT(b, i + FAR);
+#pragma omp target teams distribute parallel for map(tofrom: a[0:100], b[0:100])
+    for (int i = 0; i < 2; i++)
+        a[i] = AT(b, i + FAR) + b[i + 100];
+    return 0;
+}
+C
+for flags in "-O2 -fompgpu-check" -O0 "-O0 -g"; do
+    # shellcheck disable=SC2086
+    check "$flags: lines with macros" "$CC" -w $flags --gpu-arch=emu macro.c -o macro
+    in_time ./macro 2>err
+    check "... the column before one" has err 'macro.c:9:16: error: .*address' && check "... none after it" has err 'macro.c:12: error: .*address'
+done
 check "columns of the GPU's code" "$CC" -w -g -O0 --gpu-arch=sm_75 --emit=ptx column.c -o column.ptx
 check "... are the user's" has column.ptx "\.loc[^a-z]* 7 31\$" "\.loc[^a-z]* 7 42\$"
 # What the checks keep of a byte that is mapped: two of the race check, a half of what was copied to the device, and for the parts of kernels

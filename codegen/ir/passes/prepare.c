@@ -1,5 +1,6 @@
 /* prepare.c - attributes of kernels and functions that do not depend on the output. */
 #include "codegen/ir/passes/passes.h"
+#include <limits.h>
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -89,6 +90,39 @@ static void forget_initial_values(struct ir_unit *u)
             LLVMSetExternallyInitialized(v, true);
 }
 
+/* ------------------------------------------------------------------ columns */
+/* The file as it was named, or with the directory that clang has taken away from its name. */
+static unsigned columns_kept(LLVMMetadataRef at)
+{
+    unsigned n = 0, length = 0, line = LLVMDILocationGetLine(at);
+    LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(at));
+    const char *name = LLVMDIFileGetFilename(file, &n), *in = LLVMDIFileGetDirectory(file, &length);
+    unsigned kept = ir_columns_kept(mem_printf("%.*s", (int)n, name), line);
+    if (kept == UINT_MAX && length)
+        kept = ir_columns_kept(mem_printf("%.*s/%.*s", (int)length, in, (int)n, name), line);
+    return kept;
+}
+
+/* Those after a macro are of the preprocessed text. */
+static void forget_columns(const struct ir_unit *u, LLVMValueRef f)
+{
+    LLVMMetadataRef scope = NULL;
+    unsigned line = 0, kept = 0;
+    IR_EACH_INSTRUCTION_OF(i, f) {
+        LLVMMetadataRef at = LLVMInstructionGetDebugLoc(i);
+        if (!at || !LLVMDILocationGetColumn(at))
+            continue;
+        if (LLVMDILocationGetScope(at) != scope || LLVMDILocationGetLine(at) != line) {
+            scope = LLVMDILocationGetScope(at), line = LLVMDILocationGetLine(at);
+            kept = columns_kept(at);
+        }
+        if (LLVMDILocationGetColumn(at) > kept)
+            LLVMInstructionSetDebugLoc(
+                i, LLVMDIBuilderCreateDebugLocation(u->ctx, line, 0, scope,
+                                                    LLVMDILocationGetInlinedAt(at)));
+    }
+}
+
 /* What is inlined there is where it was. */
 static bool is_inlined(LLVMValueRef i)
 {
@@ -156,6 +190,9 @@ static void limit_alignment(const struct ir_unit *u)
 
 bool ir_prepare(struct ir_unit *u)
 {
+    IR_EACH_FUNCTION(f, u->module)
+        if (LLVMGetSubprogram(f))
+            forget_columns(u, f);
     if (u->opt->target == IR_X86) {
         for (unsigned i = 0; i < u->nkernels; i++) {
             place_entry(u, &u->kernels[i]);
