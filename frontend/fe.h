@@ -133,6 +133,7 @@ struct fe_udr_type { /* a `declare reduction` at `offset` is for this type, amon
     unsigned offset, scope_end;
     CXType type;
 };
+enum { FE_STARTS = 2 };
 struct fe_function { /* frontend's side of an omp_function */
     struct omp_function *f;
     CXCursor cursor; /* the definition where there is one */
@@ -144,8 +145,13 @@ struct fe_function { /* frontend's side of an omp_function */
     unsigned decl; /* offset of its first name */
     /* attribute alias: the function that it is another name of; NULL: none */
     const char *alias;
-    const char *start; /* "constructor", "destructor": it has the attribute; else NULL */
-    void *accesses;    /* of its body, once they were asked for: mistakes/ */
+    /* attributes constructor and destructor: the priority's text; NULL: it has not the attribute */
+    const char *starts[FE_STARTS];
+    void *accesses; /* of its body, once they were asked for: mistakes/ */
+};
+struct fe_alias { /* attribute alias of a variable */
+    struct omp_var *var;
+    const char *symbol;
 };
 struct fe_fref {
     unsigned offset, length;
@@ -214,6 +220,7 @@ struct fe {
     VEC(struct omp_var *) vars;
     VEC(CXType) var_types;   /* by var->id */
     VEC(unsigned) var_flags; /* by var->id, FE_VAR_* */
+    VEC(struct fe_alias) aliases;
     struct fe_var_slot {
         unsigned decl;
         struct omp_var *var;

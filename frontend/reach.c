@@ -117,6 +117,8 @@ static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
         add_fault(w, offset, UNSUPPORTED_LINK_VARIABLE, v->name, at);
     else if (is_stream(w->fe, v))
         return;
+    else if (v->alias)
+        need_var(w, (struct omp_var *)v->alias, offset);
     else if (v->is_extern && fe_is_system(w->fe, v->decl))
         add_fault(w, offset, UNSUPPORTED_SYSTEM_VARIABLE, v->name, at);
     else if (v->is_extern)
@@ -295,6 +297,28 @@ static bool is_for_host(const struct omp_construct *c)
     return type && type->keyword == OMPK_HOST;
 }
 
+static struct omp_var *global_named(const struct fe *fe, const char *name)
+{
+    for (unsigned i = 0; i < fe->vars.n; i++)
+        if (fe->vars.at[i]->storage == OMPS_GLOBAL && !strcmp(fe->vars.at[i]->name, name))
+            return fe->vars.at[i];
+    return NULL;
+}
+
+/* What is declared of one name of a variable holds for all of them. */
+static void declare_aliases(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->aliases.n; i++)
+        fe->aliases.at[i].var->alias = global_named(fe, fe->aliases.at[i].symbol);
+    for (unsigned i = 0, n = fe->aliases.n; i < n * n; i++) { /* also through aliases of aliases */
+        struct omp_var *v = fe->aliases.at[i % n].var, *of = (struct omp_var *)v->alias;
+        if (of && v->declare_target == OMPV_NOT_DECLARED)
+            v->declare_target = of->declare_target;
+        else if (of && of->declare_target == OMPV_NOT_DECLARED)
+            of->declare_target = v->declare_target;
+    }
+}
+
 static void read_declare_target(struct fe *fe)
 {
     const struct omp_construct *open[64];
@@ -315,6 +339,7 @@ static void read_declare_target(struct fe *fe)
         fe_error(fe, open[depth - 1]->pragma.begin,
                  "'#pragma omp %s' without its '#pragma omp end declare target'",
                  open[depth - 1]->spelling);
+    declare_aliases(fe);
 }
 
 /* ------------------------------------------------------------------ */

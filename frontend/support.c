@@ -302,18 +302,6 @@ static void check_marks(struct fe *fe)
     }
 }
 
-static void warn_of_starts(struct fe *fe)
-{
-    for (unsigned i = 0; i < fe->functions.n; i++) {
-        const struct fe_function *f = fe->functions.at[i];
-        if (f->start && f->f->device && !f->system)
-            fe_report(
-                fe->u, f->f->place, DIAG_WARNING,
-                "'%s' is a %s of the host: on the device it runs only where a region calls it",
-                f->f->name, f->start);
-    }
-}
-
 static bool in_device_prototype(const struct fe *fe, unsigned offset)
 {
     for (unsigned i = 0; i < fe->decls.n; i++)
@@ -395,7 +383,6 @@ void fe_check_support(struct fe *fe)
         check_clauses(fe, fe->pragmas.at[i].c);
     }
     check_names(fe);
-    warn_of_starts(fe);
     check_marks(fe);
     find_run_time_types(fe);
     check_variables(fe);

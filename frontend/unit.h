@@ -67,7 +67,8 @@ struct omp_var {
     struct omp_extent init; /* initialiser text without '=', empty if none */
     /* somewhere in the file &v is taken (or v is an array that decays, or a record) */
     bool address_taken;
-    bool is_extern; /* declared here, defined elsewhere */
+    bool is_extern;              /* declared here, defined elsewhere, or: */
+    const struct omp_var *alias; /* the variable of this file that it is another name of; or NULL */
     bool is_static;
     bool is_weak; /* other files may define it, too */
     /* a constant with a name: the device text has its declaration, and nothing captures it */

@@ -210,6 +210,10 @@ __UINTPTR_TYPE__ __ompgpu_allocator(const void *traits, __SIZE_TYPE__ n);
 /* The declare target variable's value on each device is the host's of when the image is loaded
  * there.  Before that, by a constructor. */
 void __ompgpu_fill(const void *variable);
+/* A constructor, or destructor, of devices: `run` has a region that calls it on that device
+ * (core/starts.c).  Lowered text declares these itself. */
+void __ompgpu_add_start(void (*run)(int device), int priority, int ends);
+void __ompgpu_drop_start(void (*run)(int device));
 /* Reverse offload: a function of the host that regions call by its key, and the call where the
  * region runs on the host (hostrt/mailbox.h). */
 void __ompgpu_reverse_register(unsigned long long key, void (*)(void **));

@@ -45,25 +45,32 @@ static bool is_declared_in(const struct fe *fe, struct omp_extent block,
     return false;
 }
 
-static bool is_listed(const struct fe *fe, const struct fe_pragma *p, const struct fe_pragma *end,
-                      const struct fe_function *f)
+static bool is_in_list(const struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
+                       const struct fe_function *f)
 {
+    struct lower_argument a;
+    for (unsigned k = p->clauses_at; lower_find(fe, p, kind, k, &a); k = lower_after(p, &a))
+        for (unsigned i = a.begin; i < a.end; i++)
+            if (fe_token_is(fe, &p->tokens[i], f->f->name))
+                return true;
+    return false;
+}
+
+bool lower_declares(const struct fe *fe, const struct fe_pragma *p, const struct fe_function *f)
+{
+    const struct fe_pragma *end = end_of(fe, p);
     if (f->system)
         return false;
     if (p != end)
         return is_declared_in(fe, (struct omp_extent){ p->extent.end, end->extent.begin }, f);
-    for (unsigned k = p->clauses_at; k < p->ntokens; k++)
-        if (fe_token_is(fe, &p->tokens[k], f->f->name))
-            return true;
-    return false;
+    return is_in_list(fe, p, OMPC_ENTER, f) || is_in_list(fe, p, OMPC_TO, f);
 }
 
-static const char *functions_of(struct fe *fe, const struct fe_pragma *p,
-                                const struct fe_pragma *end, unsigned *n)
+static const char *functions_of(struct fe *fe, const struct fe_pragma *p, unsigned *n)
 {
     const char *list = "";
     for (unsigned i = 0; i < fe->functions.n; i++)
-        if (is_listed(fe, p, end, fe->functions.at[i])) {
+        if (lower_declares(fe, p, fe->functions.at[i])) {
             list = arena_printf(fe->a, "%s (void *)%s,", list, fe->functions.at[i]->f->name);
             ++*n;
         }
@@ -214,9 +221,8 @@ void lower_indirect(struct lowering *l, struct fe_pragma *p)
         return; /* it is about the whole text: a round of its own */
     for (p = fe->pragmas.at; p < stop; p++)
         if (has_clause(fe, p)) {
-            const struct fe_pragma *end = end_of(fe, p);
-            list = arena_printf(fe->a, "%s%s", list, functions_of(fe, p, end, &n));
-            at = end->extent.end;
+            list = arena_printf(fe->a, "%s%s", list, functions_of(fe, p, &n));
+            at = end_of(fe, p)->extent.end;
         }
     if (n)
         declare(l, hosts, n, calls.here);

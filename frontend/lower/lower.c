@@ -239,17 +239,18 @@ static bool has_rows(struct fe *fe)
     return false;
 }
 
-/* The next text; NULL: nothing is left to do, or there was an error. */
-static char *lower_once(struct fe *fe, int nargs, const char *const *args)
+static void lower_statements(struct lowering *l)
 {
-    struct lowering l = { .fe = fe };
-    fe_scan_lines(fe);
-    fe_scan_pragmas(fe);
-    if (!has_rows(fe))
-        return NULL;
-    lower_all(&l, false);
-    if (l.edits.n || fe->errors)
-        return fe->errors ? NULL : fe_edited_text(fe, &l.edits);
+    lower_late_variants(l);
+    if (!l->edits.n && !l->fe->errors)
+        lower_all(l, true);
+}
+
+/* The next text, from what libclang knows of this one; NULL: there is none. */
+static char *lower_tree(struct lowering *l, int nargs, const char *const *args,
+                        void (*lower)(struct lowering *))
+{
+    struct fe *fe = l->fe;
     CXIndex index = clang_createIndex(0, 0);
     char *next = NULL;
     if (fe_walk(fe, index, nargs, args)) {
@@ -258,10 +259,8 @@ static char *lower_once(struct fe *fe, int nargs, const char *const *args)
             fe->errors = 0;
     } else {
         fe_finish_walk(fe);
-        lower_late_variants(&l);
-        if (!l.edits.n && !fe->errors)
-            lower_all(&l, true);
-        next = l.edits.n && !fe->errors ? fe_edited_text(fe, &l.edits) : NULL;
+        lower(l);
+        next = l->edits.n && !fe->errors ? fe_edited_text(fe, &l->edits) : NULL;
     }
     if (fe->tu)
         clang_disposeTranslationUnit(fe->tu);
@@ -269,22 +268,58 @@ static char *lower_once(struct fe *fe, int nargs, const char *const *args)
     return next;
 }
 
+/* The next text; NULL: nothing is left to do, or there was an error. */
+static char *lower_once(struct fe *fe, int nargs, const char *const *args)
+{
+    struct lowering l = { .fe = fe };
+    if (!has_rows(fe))
+        return NULL;
+    lower_all(&l, false);
+    if (l.edits.n || fe->errors)
+        return fe->errors ? NULL : fe_edited_text(fe, &l.edits);
+    return lower_tree(&l, nargs, args, lower_statements);
+}
+
+static char *lower_at_end(struct fe *fe, int nargs, const char *const *args)
+{
+    struct lowering l = { .fe = fe };
+    return lower_may_start(fe) ? lower_tree(&l, nargs, args, lower_starts) : NULL;
+}
+
+struct run {
+    const char *path;
+    char *text, *now; /* what was given, what became of it or NULL */
+    size_t length;
+    int nargs, errors;
+    const char *const *args;
+};
+
+/* Has the text become another? */
+static bool step(struct run *r, char *(*lower)(struct fe *, int, const char *const *))
+{
+    struct fe *fe = fe_begin_unit(r->path, r->now ? r->now : r->text, r->length);
+    fe_scan_lines(fe);
+    fe_scan_pragmas(fe);
+    char *next = lower(fe, r->nargs, r->args);
+    r->errors = fe->errors;
+    if (r->errors)
+        fe_show_messages(fe->u);
+    arena_free(fe->a);
+    if (next) {
+        r->now = next;
+        r->length = strlen(next);
+    }
+    return next != NULL;
+}
+
 char *fe_lower(const char *path, const char *text, size_t length, int nargs,
                const char *const *args, int *errors)
 {
-    char *now = NULL;
-    *errors = 0;
-    for (unsigned round = 0; round < MOST_ROUNDS; round++) {
-        struct fe *fe = fe_begin_unit(path, now ? now : (char *)text, length);
-        char *next = lower_once(fe, nargs, args);
-        *errors = fe->errors;
-        if (*errors)
-            fe_show_messages(fe->u);
-        arena_free(fe->a);
-        if (!next)
-            break;
-        now = next;
-        length = strlen(now);
-    }
-    return now;
+    struct run r = { path, (char *)text, NULL, length, nargs, 0, args };
+    for (unsigned round = 0; round < MOST_ROUNDS && step(&r, lower_once);)
+        round++;
+    if (!r.errors)
+        step(&r, lower_at_end);
+    *errors = r.errors;
+    return r.now;
 }

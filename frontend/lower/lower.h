@@ -10,6 +10,7 @@
  *   variant.c    functions between `begin declare variant` and its end
  *   late.c       declare variant with conditions that are known at run time
  *   indirect.c   declare target indirect
+ *   starts.c     constructors and destructors in declare target
  *   dispatch.c   dispatch
  *   task.c       taskgraph, transparent
  *   newer.c      words of 6.0 that have older ones of the same meaning
@@ -60,6 +61,8 @@ const char *lower_name(struct lowering *, const char *what);
 const char *lower_declare(struct fe *, const struct fe_pragma *, const char *name,
                           const char *declaration);
 bool lower_is_edited(const struct lowering *, struct omp_extent);
+/* Is the function one of those that the declare target directive declares? */
+bool lower_declares(const struct fe *, const struct fe_pragma *, const struct fe_function *);
 
 /* loops */
 struct lower_loop {
@@ -98,6 +101,8 @@ bool lower_dispatches_to(struct lowering *, struct fe_pragma *, const char *base
 void lower_late_variant(struct lowering *, struct fe_pragma *);
 bool lower_is_late_variant(struct fe *, const struct fe_pragma *);
 void lower_late_variants(struct lowering *);
+bool lower_may_start(const struct fe *);
+void lower_starts(struct lowering *);
 void lower_taskgraph(struct lowering *, struct fe_pragma *);
 void lower_replayable(struct lowering *, struct fe_pragma *);
 void lower_transparent(struct lowering *, struct fe_pragma *);

@@ -146,12 +146,13 @@ static bool is_spelled(const char *word, const char *name)
 }
 
 /* alias("name") */
-static const char *find_alias(struct fe *fe, CXCursor prototype)
+const char *walk_alias(struct fe *fe, CXCursor declaration)
 {
     fe_cursors v = { 0 };
     struct fe_token open, name;
     unsigned end;
-    fe_children(fe, prototype, &v);
+    if (clang_Cursor_hasAttrs(declaration))
+        fe_children(fe, declaration, &v);
     for (unsigned i = 0; i < v.n; i++)
         if (is_spelled(word_of_attribute(fe, v.at[i], &end), "alias") &&
             fe_next_token(fe->u, end, &open) && fe_next_token(fe->u, open.end, &name))
@@ -160,19 +161,19 @@ static const char *find_alias(struct fe *fe, CXCursor prototype)
 }
 
 /* What calls it when the program begins or ends. */
-static const char *find_start(struct fe *fe, CXCursor function)
+static void find_starts(struct fe *fe, struct fe_function *f, CXCursor c)
 {
+    static const char *const names[] = { "constructor", "destructor" };
     fe_cursors v = { 0 };
     unsigned end;
-    fe_children(fe, function, &v);
-    for (unsigned i = 0; i < v.n; i++) {
-        const char *word = word_of_attribute(fe, v.at[i], &end);
-        if (is_spelled(word, "constructor"))
-            return "constructor";
-        if (is_spelled(word, "destructor"))
-            return "destructor";
-    }
-    return NULL;
+    if (clang_Cursor_hasAttrs(c))
+        fe_children(fe, c, &v);
+    for (unsigned i = 0; i < v.n; i++)
+        for (unsigned k = 0; k < FE_STARTS; k++)
+            if (is_spelled(word_of_attribute(fe, v.at[i], &end), names[k])) {
+                struct omp_extent priority = walk_operand_after(fe, end);
+                f->starts[k] = priority.end ? fe_text(fe, priority) : "65535";
+            }
 }
 
 void walk_on_function(struct fe *fe, CXCursor c)
@@ -180,6 +181,7 @@ void walk_on_function(struct fe *fe, CXCursor c)
     struct fe_function *f = function_of(fe, c);
     struct omp_extent e = fe_extent(fe, c);
     bool definition = clang_isCursorDefinition(c);
+    find_starts(fe, f, c);
     if (!definition)
         e.end = walk_decl_end(fe, e.end);
     struct omp_decl *d = walk_add_decl(fe, definition ? OMPD_FUNCTION : OMPD_PROTOTYPE, e);
@@ -190,16 +192,12 @@ void walk_on_function(struct fe *fe, CXCursor c)
     f->f->is_variadic |= clang_Cursor_isVariadic(c);
     if (!definition) {
         *VEC_PUSH(fe->a, &fe->prototypes) = (struct fe_prototype){ e.begin, f->f, c };
-        if (!f->system && !f->alias && clang_Cursor_hasAttrs(c))
-            f->alias = find_alias(fe, c);
+        if (!f->system && !f->alias)
+            f->alias = walk_alias(fe, c);
         if (!f->system)
             note_parameters(fe, c, e.begin);
-        if (!f->start && clang_Cursor_hasAttrs(c))
-            f->start = find_start(fe, c);
         return;
     }
-    if (!f->start && clang_Cursor_hasAttrs(c))
-        f->start = find_start(fe, c);
     f->cursor = c;
     f->f->defined = true;
     f->f->extent = e;

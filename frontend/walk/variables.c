@@ -96,8 +96,8 @@ static bool is_weak(struct fe *fe, CXCursor variable)
     return false;
 }
 
-/* The operand in parentheses that follows, or nothing; `_Alignas` is a cursor without it. */
-static struct omp_extent operand_after(struct fe *fe, unsigned offset)
+/* `_Alignas` is a cursor without it. */
+struct omp_extent walk_operand_after(struct fe *fe, unsigned offset)
 {
     struct fe_token t;
     if (!fe_next_token(fe->u, offset, &t) || fe_bracket(fe->u, &t) <= 0)
@@ -128,7 +128,7 @@ static const char *alignment_of(struct fe *fe, CXCursor variable)
     for (unsigned i = 0; i < v.n; i++) {
         if (clang_getCursorKind(v.at[i]) != CXCursor_AlignedAttr)
             continue;
-        struct omp_extent e = fe_extent(fe, v.at[i]), inner = operand_after(fe, e.end);
+        struct omp_extent e = fe_extent(fe, v.at[i]), inner = walk_operand_after(fe, e.end);
         const char *one =
             inner.end ? arena_printf(fe->a, "_Alignas(%s) ", fe_text(fe, inner))
                       : arena_printf(fe->a, "__attribute__((%s)) ", fe_text(fe, skip_scope(fe, e)));
@@ -179,8 +179,10 @@ static void add_variable_decl(struct fe *fe, CXCursor c, struct omp_var *v, bool
     d->place = fe_place(fe->u, fe_location(fe, c));
     d->tentative = !definition;
     v->is_weak |= !fe->in && is_weak(fe, c);
-    const char *alignment = alignment_of(fe, c);
+    const char *alignment = alignment_of(fe, c), *alias = fe->in ? NULL : walk_alias(fe, c);
     v->alignment = alignment ? alignment : v->alignment;
+    if (alias)
+        *VEC_PUSH(fe->a, &fe->aliases) = (struct fe_alias){ v, alias };
 }
 
 /* Outside of the brackets of what a declaration says before the name? */

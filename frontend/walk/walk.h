@@ -20,6 +20,11 @@ bool walk_has_run_time_bound(CXType);
 void walk_body(struct fe *, struct fe_function *);
 /* referred to by a name of that length */
 void walk_function_used(struct fe *, CXCursor ref, CXCursor decl, unsigned length);
+const char *walk_alias(struct fe *,
+                       CXCursor declaration); /* the symbol that it is a name of, or NULL */
+/* variables.c */
+/* the operand in parentheses that follows, or nothing */
+struct omp_extent walk_operand_after(struct fe *, unsigned offset);
 /* declarations.c */
 unsigned walk_decl_end(struct fe *, unsigned end); /* without body: after its ';' */
 struct omp_decl *walk_add_decl(struct fe *, enum omp_decl_kind, struct omp_extent);

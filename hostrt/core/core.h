@@ -444,6 +444,8 @@ struct ompgpu_device {
     int state;                          /* atomic; written under ompgpu_start_lock */
     /* atomic: ompgpu_generation up to which variables are loaded */
     unsigned generation;
+    unsigned started; /* starts.c: number of the last one; guarded by its lock, as `ended` */
+    bool ended;
     char reason[256]; /* written before state */
     /* the present table: see parts.c */
     unsigned char owners[1 << OMPGPU_OWNER_BITS]; /* atomic */
@@ -857,6 +859,11 @@ const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *);
 bool ompgpu_unit_not_linked(const struct ompgpu_unit *);
 int ompgpu_units_load_variables(struct ompgpu_device *, const char **file); /* of all units */
 void ompgpu_units_close(void);
+/* starts.c: the device, which is open, has run its constructors; false: this thread is running one
+ * of them.  No lock is held. */
+bool ompgpu_starts_run(struct ompgpu_device *);
+void ompgpu_starts_fork(enum ompgpu_fork when);
+void ompgpu_starts_close(void);
 /* The loaded kernel in one of its forms, which the region is known to have; but for the wide and
  * the tiled one: NULL where there is none.  0: *out is set; 1: no image suits the device; -1: an
  * error. */

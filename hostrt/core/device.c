@@ -200,8 +200,8 @@ static void announce_device(void)
 }
 
 /* Under ompgpu_start_lock.  *file: the unit whose image could not be loaded, where that is the
- * trouble. */
-static int open_device(struct ompgpu_device *dev, const char **file)
+ * trouble.  The device is in use once it has the generation. */
+static int open_device(struct ompgpu_device *dev, unsigned generation, const char **file)
 {
     if (dev->state == OMPGPU_DEVICE_NEW) {
         dev->plugin = ompgpu_tool_plugin(dev->plugin);
@@ -216,14 +216,12 @@ static int open_device(struct ompgpu_device *dev, const char **file)
             return 0;
         }
     }
-    unsigned generation = __atomic_load_n(&ompgpu_generation, __ATOMIC_ACQUIRE);
     if (dev->state != OMPGPU_DEVICE_HOST) {
         if (dev->generation != generation && ompgpu_units_load_variables(dev, file)) {
             if (dev->state == OMPGPU_DEVICE_NEW && dev->plugin->close)
                 dev->plugin->close(dev->ordinal);
             return -1;
         }
-        __atomic_store_n(&dev->generation, generation, __ATOMIC_RELAXED);
         __atomic_store_n(&dev->state, OMPGPU_DEVICE_OPEN, __ATOMIC_RELEASE);
     }
     return 0;
@@ -232,7 +230,7 @@ static int open_device(struct ompgpu_device *dev, const char **file)
 static inline bool is_device_open(const struct ompgpu_device *dev)
 {
     return __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) == OMPGPU_DEVICE_OPEN &&
-           __atomic_load_n(&dev->generation, __ATOMIC_RELAXED) ==
+           __atomic_load_n(&dev->generation, __ATOMIC_ACQUIRE) ==
                __atomic_load_n(&ompgpu_generation, __ATOMIC_ACQUIRE);
 }
 
@@ -240,8 +238,12 @@ static int ensure_open(struct ompgpu_device *dev, const char **file)
 {
     ompgpu_tool_connect(); /* without the lock: the tool may ask for the number of devices */
     pthread_mutex_lock(&ompgpu_start_lock);
-    int bad = ompgpu_run_state == OMPGPU_RUNNING ? open_device(dev, file) : -1;
+    unsigned generation = __atomic_load_n(&ompgpu_generation, __ATOMIC_ACQUIRE);
+    int bad = ompgpu_run_state == OMPGPU_RUNNING ? open_device(dev, generation, file) : -1;
     pthread_mutex_unlock(&ompgpu_start_lock);
+    if (!bad && __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) == OMPGPU_DEVICE_OPEN &&
+        ompgpu_starts_run(dev))
+        __atomic_store_n(&dev->generation, generation, __ATOMIC_RELEASE);
     return bad;
 }
 
@@ -409,6 +411,7 @@ __attribute__((destructor(99))) static void stop_runtime(void)
             close_device(&ompgpu_devices[i]);
     }
     ompgpu_units_close();
+    ompgpu_starts_close();
     for (int i = 0; i < ompgpu_ndevices; i++)
         end_device(&ompgpu_devices[i]);
     ompgpu_xfree(ompgpu_devices);

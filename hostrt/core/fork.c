@@ -21,6 +21,7 @@ static void tell_plugins(enum ompgpu_fork when)
 
 static void before_fork(void)
 {
+    ompgpu_starts_fork(OMPGPU_FORK_BEFORE);
     ompgpu_depend_fork(OMPGPU_FORK_BEFORE);
     pthread_mutex_lock(&ompgpu_start_lock);
     for (int i = 0; i < ompgpu_ndevices; i++) {
@@ -47,6 +48,7 @@ static void release_locks(enum ompgpu_fork when)
     }
     pthread_mutex_unlock(&ompgpu_start_lock);
     ompgpu_depend_fork(when);
+    ompgpu_starts_fork(when);
 }
 
 static void in_parent(void) { release_locks(OMPGPU_FORK_PARENT); }

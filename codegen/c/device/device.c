@@ -59,6 +59,14 @@ static void define_variable(struct cg *cg, const struct omp_decl *d, const char 
     cg_puts(cg, ";\n");
 }
 
+/* The attribute names what the linker knows, and a static variable, too. */
+static const char *alias_of(struct cg *cg, const struct omp_var *v)
+{
+    const struct omp_var *of = v->alias;
+    return of ? cg_strf(cg, " __attribute__((alias(\"%s\")))", of->symbol ? of->symbol : of->name)
+              : "";
+}
+
 static void write_variable(struct cg *cg, const struct omp_decl *d, bool *written)
 {
     const struct omp_var *v = d->var;
@@ -76,7 +84,7 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
                *symbol =
                    v->symbol && !v->is_static ? cg_strf(cg, " __asm__(\"%s\")", v->symbol) : "";
     if (v->is_extern) {
-        cg_put(cg, "extern %s %s%s%s;\n", type, const_of(v), v->name, symbol);
+        cg_put(cg, "extern %s %s%s%s%s;\n", type, const_of(v), v->name, symbol, alias_of(cg, v));
         return;
     }
     if (v->declare_target != OMPV_DT_LINK)

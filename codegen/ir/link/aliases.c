@@ -1,7 +1,11 @@
-/* aliases.c - functions that are other names of functions: here they become functions that call
- * those.
+/* aliases.c - functions and variables that are other names of others.
+ *
+ * Such a function becomes one that calls the other:
  *
  *     define i32 @other(i32 %x) { %r = call i32 @real(i32 %x)  ret i32 %r }
+ *
+ * A variable's name stays one until the device link has found what refers to it; then all do so to
+ * the variable itself.
  *
  * PTX has an alias only for what is not weak, and the passes need not know of them.  One with
  * variable arguments, which cannot be handed on, is replaced by its function where this file uses
@@ -51,20 +55,40 @@ static void replace_alias(LLVMModuleRef m, LLVMValueRef alias, LLVMValueRef call
     LLVMReplaceAllUsesWith(alias, f);
 }
 
-void ir_replace_aliases(LLVMModuleRef m)
+static LLVMValueRef named_by(LLVMValueRef alias)
+{
+    while (LLVMIsAGlobalAlias(alias)) /* of one that is still to come */
+        alias = LLVMAliasGetAliasee(alias);
+    return alias;
+}
+
+static void drop_aliases(LLVMModuleRef m, bool any)
+{
+    if (any)
+        ir_run_passes(m, "globaldce", NULL);
+}
+
+void ir_replace_function_aliases(LLVMModuleRef m)
 {
     bool any = false;
     for (LLVMValueRef alias = LLVMGetFirstGlobalAlias(m); alias;
          alias = LLVMGetNextGlobalAlias(alias)) {
-        LLVMValueRef callee = alias;
-        while (LLVMIsAGlobalAlias(callee)) /* of one that is still to come */
-            callee = LLVMAliasGetAliasee(callee);
+        LLVMValueRef callee = named_by(alias);
         if (!LLVMIsAFunction(callee))
             continue;
         replace_alias(m, alias, callee);
         LLVMSetLinkage(alias, LLVMInternalLinkage);
         any = true;
     }
-    if (any)
-        ir_run_passes(m, "globaldce", NULL);
+    drop_aliases(m, any);
+}
+
+void ir_replace_variable_aliases(LLVMModuleRef m)
+{
+    LLVMValueRef first = LLVMGetFirstGlobalAlias(m);
+    for (LLVMValueRef alias = first; alias; alias = LLVMGetNextGlobalAlias(alias)) {
+        LLVMReplaceAllUsesWith(alias, named_by(alias));
+        LLVMSetLinkage(alias, LLVMInternalLinkage);
+    }
+    drop_aliases(m, first != NULL);
 }

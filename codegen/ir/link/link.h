@@ -4,6 +4,7 @@
  * the kernels and exported variables of the unit.
  *
  *   read.c     one input, checked
+ *   aliases.c  functions and variables with several names
  *   members.c  device link: the files that belong together, as one module
  *   info.c     kernels, reductions, exports and assumptions, from what the C writer left
  *   link.c     runtime and libdevice
@@ -21,8 +22,9 @@ bool ir_runtime_waits(const struct ir_unit *, const char *name);
 
 /* NULL after an error message */
 LLVMModuleRef ir_parse_input(struct ir_unit *, const struct ir_input *);
-/* aliases.c: of functions only. */
-void ir_replace_aliases(LLVMModuleRef);
+/* aliases.c */
+void ir_replace_function_aliases(LLVMModuleRef);
+void ir_replace_variable_aliases(LLVMModuleRef);
 LLVMModuleRef ir_parse_library(struct ir_unit *, const char *path); /* function bodies lazily */
 /* makes u->module of the inputs that belong together */
 bool ir_link_members(struct ir_unit *);

@@ -57,6 +57,8 @@ static bool read_all(struct ir_unit *u, LLVMModuleRef *modules)
             add_symbol(f, i);
         IR_EACH_GLOBAL(g, modules[i])
             add_symbol(g, i);
+        for (LLVMValueRef a = LLVMGetFirstGlobalAlias(modules[i]); a; a = LLVMGetNextGlobalAlias(a))
+            add_symbol(a, i);
     }
     if (symbols.n)
         qsort(symbols.at, symbols.n, sizeof *symbols.at, by_name);

@@ -14,7 +14,8 @@ static void retarget(LLVMModuleRef m)
             LLVMSetFunctionCallConv(f, LLVMPTXKernelCallConv);
 }
 
-/* Nothing calls constructors and destructors on the device; the frontend has said so. */
+/* They are the host's; those of the device have regions that call them (frontend/lower/starts.c).
+ */
 static void drop_starts(LLVMModuleRef m)
 {
     static const char *const lists[] = { "llvm.global_ctors", "llvm.global_dtors" };
@@ -45,7 +46,7 @@ LLVMModuleRef ir_parse_input(struct ir_unit *u, const struct ir_input *in)
                    triples[u->opt->target]);
         return NULL;
     }
-    ir_replace_aliases(module);
+    ir_replace_function_aliases(module);
     drop_starts(module);
     ir_verify(module, "reading");
     return module;
@@ -70,6 +71,8 @@ bool ir_read_input(struct ir_unit *u)
               (u->opt->link ? ir_link_members(u)
                             : (u->module = ir_parse_input(u, u->opt->inputs)) &&
                                   ir_collect_info(u, u->module, 0, NULL));
+    if (ok)
+        ir_replace_variable_aliases(u->module);
     if (ok)
         u->layout = LLVMGetModuleDataLayout(u->module);
     return ok && ir_finish_info(u) && ir_verify(u->module, "reading");
