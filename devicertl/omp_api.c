@@ -92,6 +92,13 @@ void omp_set_num_threads(int n)
     if (n > 0 && level() == 0)
         __ompgpu_state_nthreads = (u32)n;
 }
+/* num_threads with a list: inner regions have one thread (frontend/lower/threads.c). */
+OMP_API(int, __kmpc_global_thread_num, (void *place), ((void)place, 0))
+void __kmpc_push_num_threads_list(void *, int, unsigned, int *);
+void __kmpc_push_num_threads_list(void *place, int thread, unsigned n, int *list)
+{
+    (void)place, (void)thread, (void)n, (void)list;
+}
 #define OMP_NO_EFFECT(name)                                                                        \
     void name(int);                                                                                \
     void name(int value) { (void)value; }

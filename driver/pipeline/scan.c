@@ -23,7 +23,8 @@ static const char host_directives[] =
 
 /* Constructs of the host with these become others first (frontend/lower). */
 static const char *const lowered_clauses[] = { "transparent", "apply",         "induction",
-                                               "doacross",    "init_complete", "reverse_offload" };
+                                               "doacross",    "init_complete", "reverse_offload",
+                                               "original" };
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
@@ -141,8 +142,18 @@ static bool has_before(const char *text, const char *end, const char *word, cons
     return false;
 }
 
+/* num_threads(4, 2): also where the comma is in an expression */
+static bool has_thread_list(const char *p, const char *end)
+{
+    p = find_word(p, end, "num_threads", find_in_line);
+    const char *close = p ? find_in_line(p, end, ")") : NULL;
+    return close && memchr(p, ',', (size_t)(close - p));
+}
+
 static bool has_lowered_clause(const char *p, const char *end)
 {
+    if (has_thread_list(p, end))
+        return true;
     for (unsigned i = 0; i < sizeof lowered_clauses / sizeof *lowered_clauses; i++)
         if (find_word(p, end, lowered_clauses[i], find_in_line))
             return true;

@@ -104,17 +104,32 @@ static const char *argument(struct call *c, unsigned i, struct omp_extent e)
         host, text, device, host, c->device, device, device, host);
 }
 
-/* append_args(interop(…), …): objects that stand for nothing. */
-static const char *appended(struct call *c, bool first)
+/* append_args(interop(…), …): the objects of the directive's clause `interop`, then new ones, which
+ * `before` makes and `after` destroys. */
+static const char *appended(struct call *c, bool first, const char **before, const char **after)
 {
     struct fe *fe = c->l->fe;
-    struct lower_argument a;
+    const struct fe_pragma *v = c->variant, *p = c->p;
+    struct lower_argument a, given = { 0 };
     const char *text = "";
-    if (!lower_find(fe, c->variant, OMPC_APPEND_ARGS, 0, &a))
+    if (!lower_find(fe, v, OMPC_APPEND_ARGS, 0, &a))
         return text;
-    for (unsigned k = a.begin; k < a.end; k = fe_find_top(fe, c->variant, k, a.end, ",") + 1) {
-        text = arena_printf(fe->a, "%s%s(omp_interop_t)0", text, first ? "" : ", ");
-        first = false;
+    if (!lower_find(fe, p, OMPC_INTEROP, p->clauses_at, &given))
+        given.begin = given.end;
+    for (unsigned k = a.begin, next, g = given.begin; k < a.end; k = next + 1, first = false) {
+        next = fe_find_top(fe, v, k, a.end, ",");
+        unsigned end = g < given.end ? fe_find_top(fe, p, g, given.end, ",") : g;
+        const char *object = g < end ? lower_tokens(fe, p, g, end) : lower_name(c->l, "interop");
+        text = arena_printf(fe->a, "%s%s%s", text, first ? "" : ", ", object);
+        if (g == end) {
+            const char *init = arena_printf(fe->a, "omp interop init(%s: %s)",
+                                            lower_tokens(fe, v, k + 2, next - 1), object),
+                       *destroy = arena_printf(fe->a, "omp interop destroy(%s)", object);
+            *before = arena_printf(fe->a, "%s omp_interop_t %s;%s", *before, object,
+                                   lower_line(fe, init, p->extent.begin));
+            *after = arena_printf(fe->a, "%s%s", lower_line(fe, destroy, p->extent.begin), *after);
+        }
+        g = end + 1;
     }
     return text;
 }
@@ -134,8 +149,10 @@ static const char *variant_call(struct call *c, const char *variant)
         rest.begin = e.end;
     }
     rest.end = c->close;
-    return arena_printf(fe->a, "%s%s%s%s", text, fe_text(fe, rest), appended(c, c->children.n < 2),
-                        fe_text(fe, (struct omp_extent){ c->close, c->statement.end }));
+    const char *before = "", *after = "",
+               *objects = appended(c, c->children.n < 2, &before, &after);
+    return arena_printf(fe->a, "%s%s%s%s%s%s", before, text, fe_text(fe, rest), objects,
+                        fe_text(fe, (struct omp_extent){ c->close, c->statement.end }), after);
 }
 
 /* ------------------------------------------------------------------ the construct */

@@ -1,4 +1,4 @@
-/* interop.c - `interop init(prefer_type(…), targetsync: o)`.
+/* interop.c - `interop init(prefer_type(…), targetsync: o)`, and prefer_type in append_args.
  *
  * clang's code for the directive does not say what is preferred.  So the library is told before it:
  * a list for each `init`, as numbers and names, in their order. */
@@ -116,4 +116,50 @@ void lower_interop(struct lowering *l, struct fe_pragma *p)
                      "%s %s\n}\n# %u\n",
                      line, fe->u->prefix, calls, line, text, lower_tokens(fe, p, k, p->ntokens),
                      fe_place(fe->u, p->extent.end).line));
+}
+
+/* ------------------------------------------------------------------ append_args */
+/* The objects of append_args(interop(…), …) are made where the variant is called (dispatch.c);
+ * clang, which has no prefer_type there, is told their types. */
+bool lower_appends_preferred(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    if (p->c->directive != OMPDIR_DECLARE_VARIANT ||
+        !lower_find(fe, p, OMPC_APPEND_ARGS, p->clauses_at, &a))
+        return false;
+    for (unsigned k = a.begin; k < a.end; k++)
+        if (fe_word_at(fe, p, k, "prefer_type"))
+            return true;
+    return false;
+}
+
+/* interop(…) without it */
+static const char *plain_types(struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned end)
+{
+    const char *text = "", *comma = "";
+    for (unsigned next; k < end; k = next + 1) {
+        next = fe_find_top(fe, p, k, end, ",");
+        if (fe_word_at(fe, p, k, "prefer_type"))
+            continue;
+        text = arena_printf(fe->a, "%s%s%s", text, comma, lower_tokens(fe, p, k, next));
+        comma = ", ";
+    }
+    return arena_printf(fe->a, "interop(%s)", text);
+}
+
+void lower_append_args(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct lower_argument a;
+    const char *text = "", *comma = "";
+    lower_find(fe, p, OMPC_APPEND_ARGS, p->clauses_at, &a);
+    for (unsigned k = a.begin, next; k < a.end; k = next + 1) {
+        next = fe_find_top(fe, p, k, a.end, ",");
+        text = arena_printf(fe->a, "%s%s%s", text, comma, plain_types(fe, p, k + 2, next - 1));
+        comma = ", ";
+    }
+    const char *line = arena_printf(fe->a, "omp %s %s %s", lower_tokens(fe, p, 0, a.begin), text,
+                                    lower_tokens(fe, p, a.end, p->ntokens));
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                lower_line(fe, line, p->extent.end));
 }

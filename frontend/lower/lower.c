@@ -38,6 +38,15 @@ static bool has_doacross(struct fe *fe, const struct fe_pragma *p)
            lower_find(fe, p, OMPC_DOACROSS, p->clauses_at, &a);
 }
 
+/* dispatch asks what is preferred. */
+static bool append_args_are_read(struct fe *fe, const struct fe_pragma *p)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        if (fe->pragmas.at[i].c->directive == OMPDIR_DISPATCH)
+            return false;
+    return lower_appends_preferred(fe, p);
+}
+
 static const struct row {
     enum omp_directive directive; /* UNKNOWN: any */
     enum omp_clause_kind clause;  /* COUNT: any */
@@ -66,6 +75,7 @@ static const struct row {
     { OMPDIR_UNKNOWN, OMPC_MEMSCOPE, false, lower_has_scope, lower_scope },
     { OMPDIR_UNKNOWN, OMPC_NUM_TEAMS, false, has_bounds, lower_num_teams },
     { OMPDIR_UNKNOWN, OMPC_REPLAYABLE, false, always, lower_replayable },
+    { OMPDIR_DECLARE_VARIANT, OMPC_APPEND_ARGS, false, append_args_are_read, lower_append_args },
     { OMPDIR_INTEROP, OMPC_INIT, false, lower_prefers, lower_interop },
     { OMPDIR_UNKNOWN, OMPC_ORDERED, false, has_doacross, lower_ordered },
     { OMPDIR_UNKNOWN, OMPC_INDIRECT, true, lower_is_indirect, lower_indirect },
@@ -83,6 +93,8 @@ static const struct row {
     { OMPDIR_METADIRECTIVE, OMPC_COUNT, true, lower_chooses_late, lower_metadirective },
     { OMPDIR_DECLARE_VARIANT, OMPC_COUNT, true, lower_is_late_variant, lower_late_variant },
     { OMPDIR_DISPATCH, OMPC_COUNT, true, always, lower_dispatch },
+    { OMPDIR_UNKNOWN, OMPC_NUM_THREADS, true, lower_has_levels, lower_levels },
+    { OMPDIR_UNKNOWN, OMPC_REDUCTION, true, lower_has_original, lower_original },
     { OMPDIR_UNKNOWN, OMPC_REDUCTION, true, lower_initialises_scan, lower_init_complete },
     { OMPDIR_UNKNOWN, OMPC_COUNT, true, lower_has_task_iterations, lower_task_iterations },
     { OMPDIR_UNKNOWN, OMPC_TRANSPARENT, true, always, lower_transparent },

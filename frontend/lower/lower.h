@@ -14,6 +14,8 @@
  *   dispatch.c   dispatch
  *   task.c       taskgraph, transparent
  *   newer.c      words of 6.0 that have older ones of the same meaning
+ *   threads.c    num_threads with a list
+ *   original.c   the modifier `original` of reduction
  *   misread.c    directives that clang takes for others
  *   induction.c  induction
  *   reverse.c    target device(ancestor: 1)
@@ -118,6 +120,12 @@ void lower_scope(struct lowering *, struct fe_pragma *);
 bool lower_has_scope(struct fe *, const struct fe_pragma *);
 void lower_device_type(struct lowering *, struct fe_pragma *);
 bool lower_has_reverse_type(struct fe *, const struct fe_pragma *);
+void lower_levels(struct lowering *, struct fe_pragma *);
+bool lower_has_levels(struct fe *, const struct fe_pragma *);
+void lower_original(struct lowering *, struct fe_pragma *);
+bool lower_has_original(struct fe *, const struct fe_pragma *);
+void lower_append_args(struct lowering *, struct fe_pragma *);
+bool lower_appends_preferred(struct fe *, const struct fe_pragma *);
 void lower_combiner(struct lowering *, struct fe_pragma *);
 void lower_parallel_single(struct lowering *, struct fe_pragma *);
 bool lower_is_parallel_single(struct fe *, const struct fe_pragma *);

@@ -8,6 +8,9 @@
  *     parallel, private(x)         parallel private(x): clang reads nothing after the comma
  *     device(device_num: d)        device(d), but on target: it reads an expression
  *
+ * And clauses of which it reads a part: those of threads.c and original.c, and prefer_type in
+ * append_args (interop.c).
+ *
  * clang checks the new text only, whatever it says of the user's. */
 #include "frontend/lower/lower.h"
 #include <string.h>
@@ -159,5 +162,6 @@ void lower_device_modifier(struct lowering *l, struct fe_pragma *p)
 bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
 {
     return is_split(p) || lone_isa(fe, p) || first_comma(fe, p) || device_modifier(fe, p) ||
-           lower_is_reverse(fe, p);
+           lower_is_reverse(fe, p) || lower_has_levels(fe, p) || lower_has_original(fe, p) ||
+           lower_appends_preferred(fe, p);
 }
