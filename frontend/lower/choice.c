@@ -21,6 +21,7 @@ struct late { /* tokens of a set of selectors in the clause `when` */
     enum fe_trait_set set;
     unsigned begin, end;
     unsigned condition, condition_end; /* user: the expression */
+    unsigned implementation;           /* the first selector of such a set; 0: there is none */
 };
 
 static unsigned value_of(const struct fe *fe, const struct fe_pragma *p, unsigned k,
@@ -61,19 +62,21 @@ static bool is_late(struct fe *fe, const struct fe_pragma *p, struct late *x)
 
 /* ------------------------------------------------------------------ scores
  * clang takes the score of a condition for a part of the expression.  Any other selector that holds
- * can have it: condition(score(3): c) is condition(c) and vendor(score(3): llvm). */
+ * can have it: condition(score(3): c) is condition(c) and vendor(score(3): llvm), or the vendor
+ * that is there has it. */
 static bool find_scored(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
                         struct late *x)
 {
     unsigned after = p->clauses_at;
     for (; lower_find(fe, p, kind, after, &x->when); after = lower_after(p, &x->when)) {
-        bool taken = false, scored = false;
+        unsigned taken = 0;
+        bool scored = false;
         unsigned colon = fe_find_top(fe, p, x->when.begin, x->when.end, ":");
         for (unsigned k = x->when.begin, end; k < colon; k = end + 1) {
             struct late one = { .begin = k };
             end = one.end = fe_find_top(fe, p, k, colon, ",");
             enum fe_trait_set set = (enum fe_trait_set)value_of(fe, p, k, WORDS_TRAIT_SET);
-            taken |= set == TRAITS_IMPLEMENTATION;
+            taken = set == TRAITS_IMPLEMENTATION ? k + 3 : taken;
             if (set != TRAITS_USER || !find_condition(fe, p, &one) ||
                 !fe_word_at(fe, p, one.condition - 1, ":"))
                 continue;
@@ -81,7 +84,8 @@ static bool find_scored(struct fe *fe, const struct fe_pragma *p, enum omp_claus
             *x = one;
             scored = true;
         }
-        if (scored && !taken)
+        x->implementation = taken;
+        if (scored)
             return true;
     }
     return false;
@@ -103,8 +107,15 @@ void lower_score(struct lowering *l, struct fe_pragma *p)
     while (lower_keyword(fe, p, first) != OMPK_SCORE)
         first++;
     const char *score = lower_tokens(fe, p, first, x.condition - 1);
-    fe_add_edit(fe, &l->edits, p->tokens[x.begin].begin, 0,
-                arena_printf(fe->a, "implementation={vendor(%s: llvm)}, ", score));
+    bool vendor = x.implementation &&
+                  value_of(fe, p, x.implementation, WORDS_SELECTOR) == SELECTOR_VENDOR &&
+                  lower_keyword(fe, p, x.implementation + 2) != OMPK_SCORE;
+    if (!x.implementation)
+        fe_add_edit(fe, &l->edits, p->tokens[x.begin].begin, 0,
+                    arena_printf(fe->a, "implementation={vendor(%s: llvm)}, ", score));
+    else if (vendor)
+        fe_add_edit(fe, &l->edits, p->tokens[x.implementation + 2].begin, 0,
+                    arena_printf(fe->a, "%s: ", score));
     fe_add_edit(fe, &l->edits, p->tokens[first].begin,
                 p->tokens[x.condition].begin - p->tokens[first].begin, "");
 }

@@ -7,6 +7,7 @@
  *   nest.c       tile, stripe, unroll, reverse, interchange: other loops over the same iterations
  *   sequence.c   fuse, split
  *   choice.c     metadirectives whose choice is made at run time, and in blocks
+ *   selectors.c  context selectors that the file decides
  *   variant.c    functions between `begin declare variant` and its end
  *   late.c       declare variant with conditions that are known at run time
  *   indirect.c   declare target indirect
@@ -16,6 +17,7 @@
  *   newer.c      words of 6.0 that have older ones of the same meaning
  *   threads.c    num_threads with a list
  *   original.c   the modifier `original` of reduction
+ *   split.c      combined directives that become two
  *   misread.c    directives that clang takes for others
  *   induction.c  induction
  *   reverse.c    target device(ancestor: 1)
@@ -92,6 +94,10 @@ void lower_fuse(struct lowering *, struct fe_pragma *);
 void lower_split(struct lowering *, struct fe_pragma *);
 void lower_metadirective(struct lowering *, struct fe_pragma *);
 bool lower_scores_condition(struct fe *, const struct fe_pragma *);
+bool lower_selects_required(struct fe *, const struct fe_pragma *);
+void lower_required(struct lowering *, struct fe_pragma *);
+bool lower_has_folded_condition(struct fe *, const struct fe_pragma *);
+void lower_folded_condition(struct lowering *, struct fe_pragma *);
 void lower_score(struct lowering *, struct fe_pragma *);
 void lower_metadirective_block(struct lowering *, struct fe_pragma *);
 void lower_variant_block(struct lowering *, struct fe_pragma *);
@@ -127,8 +133,8 @@ bool lower_has_original(struct fe *, const struct fe_pragma *);
 void lower_append_args(struct lowering *, struct fe_pragma *);
 bool lower_appends_preferred(struct fe *, const struct fe_pragma *);
 void lower_combiner(struct lowering *, struct fe_pragma *);
-void lower_parallel_single(struct lowering *, struct fe_pragma *);
-bool lower_is_parallel_single(struct fe *, const struct fe_pragma *);
+void lower_split_directive(struct lowering *, struct fe_pragma *);
+bool lower_is_split(struct fe *, const struct fe_pragma *);
 void lower_isa(struct lowering *, struct fe_pragma *);
 bool lower_has_lone_isa(struct fe *, const struct fe_pragma *);
 void lower_first_comma(struct lowering *, struct fe_pragma *);

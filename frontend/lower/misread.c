@@ -1,69 +1,16 @@
 /* misread.c - valid directives that clang 22 takes for something else, or warns of wrongly.
  *
- *     parallel single              parallel, and on the next line single: clang ignores the second
- *                                  word, and each thread would run the statement; also target
- *                                  parallel single, sections, masked
  *     device={isa("sm_90")}        device={arch(nvptx64), isa("sm_90")}: an isa of another
  *                                  architecture is unknown to the host
  *     parallel, private(x)         parallel private(x): clang reads nothing after the comma
  *     device(device_num: d)        device(d), but on target: it reads an expression
  *
- * And clauses of which it reads a part: those of threads.c and original.c, and prefer_type in
- * append_args (interop.c).
+ * And clauses of which it reads a part: those of threads.c, original.c and split.c, and prefer_type
+ * in append_args (interop.c).
  *
  * clang checks the new text only, whatever it says of the user's. */
 #include "frontend/lower/lower.h"
 #include <string.h>
-
-/* ------------------------------------------------------------------ parallel and one of these */
-static bool is_split(const struct fe_pragma *p)
-{
-    unsigned last = p->nnames ? fe_directive_rows[p->names[p->nnames - 1]].leaf : 0;
-    unsigned split =
-        p->c->leaves & OMPL_TARGET ? OMPL_SINGLE | OMPL_SECTIONS | OMPL_MASKED : OMPL_SINGLE;
-    return p->nnames > 1 && p->names[p->nnames - 2] == OMPDIR_PARALLEL && (last & split);
-}
-
-bool lower_is_parallel_single(struct fe *fe, const struct fe_pragma *p)
-{
-    (void)fe;
-    return is_split(p);
-}
-
-/* A clause that both take is about the inner one's variables; the combined construct maps those
- * that are reduced. */
-static bool is_of_inner(const struct fe_pragma *p, enum omp_clause_kind kind)
-{
-    bool of_target =
-        (kind == OMPC_NOWAIT || kind == OMPC_REDUCTION) && p->names[0] == OMPDIR_TARGET;
-    return kind != OMPC_COUNT && !of_target && fe_allows(p->names[p->nnames - 1], kind);
-}
-
-/* The last values leave the device. */
-static const char *map_of(struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned end)
-{
-    if (p->names[0] != OMPDIR_TARGET || fe_clause_named(fe, &p->tokens[k]) != OMPC_LASTPRIVATE)
-        return "";
-    unsigned colon = fe_find_top(fe, p, k + 2, end, ":"), first = colon < end ? colon + 1 : k + 2;
-    return arena_printf(fe->a, " map(tofrom: %s)", lower_tokens(fe, p, first, end - 1));
-}
-
-void lower_parallel_single(struct lowering *l, struct fe_pragma *p)
-{
-    struct fe *fe = l->fe;
-    unsigned last = p->nnames - 1;
-    const char *outer = arena_printf(fe->a, "omp %s", lower_tokens(fe, p, 0, last)),
-               *inner = arena_printf(fe->a, "omp %s", lower_tokens(fe, p, last, last + 1));
-    for (unsigned k = p->clauses_at, end; k < p->ntokens; k = end + fe_word_at(fe, p, end, ",")) {
-        end = fe_word_at(fe, p, k + 1, "(") ? fe_closing(fe, p, k + 1) + 1 : k + 1;
-        const char **line = is_of_inner(p, fe_clause_named(fe, &p->tokens[k])) ? &inner : &outer;
-        *line = arena_printf(fe->a, "%s %s", *line, lower_tokens(fe, p, k, end));
-        outer = arena_printf(fe->a, "%s%s", outer, map_of(fe, p, k, end));
-    }
-    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
-                arena_printf(fe->a, "%s%s", lower_line(fe, outer, p->extent.begin),
-                             lower_line(fe, inner, p->extent.end)));
-}
 
 /* ------------------------------------------------------------------ isa */
 static unsigned word_at(const struct fe *fe, const struct fe_pragma *p, unsigned k,
@@ -161,7 +108,8 @@ void lower_device_modifier(struct lowering *l, struct fe_pragma *p)
 
 bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
 {
-    return is_split(p) || lone_isa(fe, p) || first_comma(fe, p) || device_modifier(fe, p) ||
-           lower_is_reverse(fe, p) || lower_has_levels(fe, p) || lower_has_original(fe, p) ||
-           lower_appends_preferred(fe, p);
+    return lower_is_split(fe, p) || lone_isa(fe, p) || first_comma(fe, p) ||
+           device_modifier(fe, p) || lower_is_reverse(fe, p) || lower_has_levels(fe, p) ||
+           lower_has_original(fe, p) || lower_appends_preferred(fe, p) ||
+           lower_selects_required(fe, p);
 }

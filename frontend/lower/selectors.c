@@ -1,0 +1,141 @@
+/* selectors.c - context selectors that clang 22 does not know, where the file decides them.
+ *
+ *     implementation={requires(C)}     vendor(llvm), which holds, if the file has `requires C`;
+ *                                      else vendor(unknown), which does not.  Also the older
+ *                                      implementation={C}
+ *     user={condition(n == 1)}         condition(1), where n is a constant variable: clang wants
+ *                                      constant expressions */
+#include "frontend/lower/lower.h"
+#include <string.h>
+
+static unsigned word_at(const struct fe *fe, const struct fe_pragma *p, unsigned k,
+                        enum fe_words set)
+{
+    const struct fe_token *t = &p->tokens[k];
+    unsigned value = 0;
+    if (k < p->ntokens && t->kind == TOK_IDENT)
+        fe_word(set, fe->u->text + t->begin, t->end - t->begin, &value);
+    return value;
+}
+
+static bool chooses(const struct fe_pragma *p)
+{
+    for (unsigned i = 0; i < p->nnames; i++)
+        if (p->names[i] == OMPDIR_METADIRECTIVE || p->names[i] == OMPDIR_BEGIN_METADIRECTIVE ||
+            p->names[i] == OMPDIR_DECLARE_VARIANT || p->names[i] == OMPDIR_BEGIN_DECLARE_VARIANT)
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------ requires */
+/* The clause at token k, with its argument, is one of a directive of the file. */
+static bool is_required(struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned end)
+{
+    struct lower_argument a;
+    enum omp_clause_kind kind = fe_clause_named(fe, &p->tokens[k]);
+    const char *argument = lower_tokens(fe, p, k + 1, end);
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *q = &fe->pragmas.at[i];
+        if (q->c->directive == OMPDIR_REQUIRES && lower_find(fe, q, kind, q->clauses_at, &a) &&
+            !strcmp(argument, lower_tokens(fe, q, a.at + 1, lower_after(q, &a))))
+            return true;
+    }
+    return false;
+}
+
+static bool are_required(struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned end)
+{
+    bool all = true;
+    for (unsigned next; k < end; k = next + 1) {
+        next = fe_find_top(fe, p, k, end, ",");
+        all &= is_required(fe, p, k, next);
+    }
+    return all;
+}
+
+/* The next selector in an implementation set from token k on: tokens [*begin, *end); false: there
+ * is none. */
+static bool find_requirement(struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned *begin,
+                             unsigned *end)
+{
+    for (; k + 3 < p->ntokens; k++) {
+        if (word_at(fe, p, k, WORDS_TRAIT_SET) != TRAITS_IMPLEMENTATION ||
+            !fe_word_at(fe, p, k + 1, "=") || !fe_word_at(fe, p, k + 2, "{"))
+            continue;
+        unsigned close = fe_closing(fe, p, k + 2);
+        for (*begin = k + 3; *begin < close; *begin = *end + 1) {
+            *end = fe_find_top(fe, p, *begin, close, ",");
+            enum omp_clause_kind kind = fe_clause_named(fe, &p->tokens[*begin]);
+            if (lower_keyword(fe, p, *begin) == OMPK_REQUIRES ||
+                (kind != OMPC_COUNT && fe_allows(OMPDIR_REQUIRES, kind)))
+                return true;
+        }
+        k = close;
+    }
+    return false;
+}
+
+bool lower_selects_required(struct fe *fe, const struct fe_pragma *p)
+{
+    unsigned begin, end;
+    return chooses(p) && find_requirement(fe, p, p->clauses_at, &begin, &end);
+}
+
+void lower_required(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    unsigned begin, end;
+    find_requirement(fe, p, p->clauses_at, &begin, &end); /* one a round */
+    bool list = lower_keyword(fe, p, begin) == OMPK_REQUIRES;
+    bool holds = list ? are_required(fe, p, begin + 2, end - 1) : is_required(fe, p, begin, end);
+    unsigned at = p->tokens[begin].begin;
+    fe_add_edit(fe, &l->edits, at, p->tokens[end - 1].end - at,
+                holds ? "vendor(llvm)" : "vendor(unknown)");
+}
+
+/* ------------------------------------------------------------------ conditions */
+static bool names_variable(const struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned end)
+{
+    struct omp_extent e = { p->tokens[k].begin, p->tokens[end - 1].end };
+    FE_EACH(r, fe->refs, e)
+        return true;
+    return false;
+}
+
+/* The next condition from token k on that clang would not take for a constant. */
+static bool find_folded(struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned *begin,
+                        unsigned *end, long long *value)
+{
+    for (; k + 2 < p->ntokens; k++) {
+        if (word_at(fe, p, k, WORDS_SELECTOR) != SELECTOR_CONDITION ||
+            !fe_word_at(fe, p, k + 1, "("))
+            continue;
+        *begin = k + 2;
+        *end = fe_closing(fe, p, k + 1);
+        if (lower_keyword(fe, p, k + 2) == OMPK_SCORE)
+            *begin = fe_closing(fe, p, k + 3) + 2;
+        if (*begin < *end && names_variable(fe, p, *begin, *end) &&
+            fe_constant(fe, p, *begin, *end, value))
+            return true;
+    }
+    return false;
+}
+
+/* Only once libclang has read the text. */
+bool lower_has_folded_condition(struct fe *fe, const struct fe_pragma *p)
+{
+    unsigned begin, end;
+    long long value;
+    return fe->tu && chooses(p) && !fe_is_system(fe, p->extent.begin) &&
+           find_folded(fe, p, p->clauses_at, &begin, &end, &value);
+}
+
+void lower_folded_condition(struct lowering *l, struct fe_pragma *p)
+{
+    unsigned begin, end;
+    long long value;
+    for (unsigned k = p->clauses_at; find_folded(l->fe, p, k, &begin, &end, &value); k = end) {
+        unsigned at = p->tokens[begin].begin;
+        fe_add_edit(l->fe, &l->edits, at, p->tokens[end - 1].end - at, value ? "1" : "0");
+    }
+}

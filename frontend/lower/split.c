@@ -1,0 +1,250 @@
+/* split.c - combined directives that become two, on two lines.
+ *
+ *     parallel single                      parallel, and single: clang ignores the second word, and
+ *                                          each thread would run the statement; also target
+ *                                          parallel single, sections, masked
+ *     parallel masked reduction(task, …)   parallel, and masked: clang crashes
+ *     target parallel for                  target parallel reduction(+: x), and for
+ *         reduction(inscan, …)             reduction(inscan, …): it has only such reductions on
+ *         reduction(+: x)                  one directive
+ *     target teams firstprivate(target: x) target firstprivate(x), and teams
+ *
+ * The last one is OpenMP 6.0: a clause of any kind may name the construct of a combined one that it
+ * is for.  Where that is the innermost one of those that have the clause, or a part of a composite
+ * construct, which cannot be two, the name just goes. */
+#include "frontend/lower/lower.h"
+
+/* ------------------------------------------------------------------ names in clauses */
+/* The token of the modifier in the clause [at, end) that names one of the directive's constructs,
+ * and which of them; 0: there is none.  `if` has it since 4.5. */
+static unsigned find_name(struct fe *fe, const struct fe_pragma *p, unsigned at, unsigned end,
+                          unsigned *which)
+{
+    unsigned colon = fe_word_at(fe, p, at + 1, "(") ? fe_find_top(fe, p, at + 2, end, ":") : end, n;
+    if (colon >= end || fe_clause_named(fe, &p->tokens[at]) == OMPC_IF)
+        return 0;
+    for (unsigned k = at + 2, next; k < colon; k = next + 1) {
+        next = fe_find_top(fe, p, k, colon, ",");
+        enum omp_directive d = fe_directive_at(fe, p, k, &n);
+        for (unsigned i = 0; i < p->nnames && d != OMPDIR_UNKNOWN && next == k + 1; i++)
+            if (p->names[i] == d) {
+                *which = i;
+                return k;
+            }
+    }
+    return 0;
+}
+
+/* The clause without it, and without the comma or colon that it leaves. */
+static const char *without_name(struct fe *fe, const struct fe_pragma *p, unsigned at, unsigned end,
+                                unsigned name)
+{
+    bool first = name == at + 2;
+    return arena_printf(fe->a, "%s %s", lower_tokens(fe, p, at, first ? name : name - 1),
+                        lower_tokens(fe, p, first ? name + 2 : name + 1, end));
+}
+
+/* After the clause at token k. */
+static unsigned clause_end(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    return fe_word_at(fe, p, k + 1, "(") ? fe_closing(fe, p, k + 1) + 1 : k + 1;
+}
+
+static unsigned next_clause(const struct fe *fe, const struct fe_pragma *p, unsigned end)
+{
+    return end + fe_word_at(fe, p, end, ",");
+}
+
+/* ------------------------------------------------------------------ where it is split */
+static bool has_reduction(struct fe *fe, const struct fe_pragma *p, enum omp_keyword modifier,
+                          bool with)
+{
+    struct lower_argument a;
+    for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_REDUCTION, k, &a);
+         k = lower_after(p, &a))
+        if ((lower_keyword(fe, p, a.begin) == modifier) == with)
+            return true;
+    return false;
+}
+
+/* Before the last one, which clang misreads there. */
+static bool is_misread(struct fe *fe, const struct fe_pragma *p)
+{
+    unsigned last = p->nnames ? fe_directive_rows[p->names[p->nnames - 1]].leaf : 0;
+    unsigned split =
+        p->c->leaves & OMPL_TARGET ? OMPL_SINGLE | OMPL_SECTIONS | OMPL_MASKED : OMPL_SINGLE;
+    if (p->nnames < 2 || p->names[p->nnames - 2] != OMPDIR_PARALLEL)
+        return false;
+    return (last & split) ||
+           ((last & (OMPL_MASKED | OMPL_MASTER)) && has_reduction(fe, p, OMPK_TASK, true));
+}
+
+/* The host's scans are clang's, which has none of its own in such a parallel region. */
+static bool mixes_reductions(struct fe *fe, const struct fe_pragma *p)
+{
+    return p->names[0] == OMPDIR_TARGET && has_reduction(fe, p, OMPK_INSCAN, true) &&
+           has_reduction(fe, p, OMPK_INSCAN, false);
+}
+
+/* Is what begins with name i a construct of its own, not part of a composite one? */
+static bool can_split_at(const struct fe_pragma *p, unsigned i)
+{
+    if (i == 0 || i >= p->nnames)
+        return false;
+    unsigned before = fe_directive_rows[p->names[i - 1]].leaf,
+             leaf = fe_directive_rows[p->names[i]].leaf;
+    bool composite = (before & OMPL_DISTRIBUTE) || leaf == OMPL_SIMD;
+    return !composite && !(leaf == OMPL_FOR && i > 1 && p->names[i - 2] == OMPDIR_DISTRIBUTE);
+}
+
+static bool gives_variables(enum omp_clause_kind kind)
+{
+    return kind == OMPC_PRIVATE || kind == OMPC_FIRSTPRIVATE || kind == OMPC_LASTPRIVATE ||
+           kind == OMPC_REDUCTION || kind == OMPC_SHARED || kind == OMPC_DEFAULT;
+}
+
+/* Some construct inside of the named one has the clause, too. */
+static bool is_wanted_outside(const struct fe_pragma *p, enum omp_clause_kind kind, unsigned which)
+{
+    bool inside = false;
+    for (unsigned i = which + 1; i < p->nnames; i++)
+        inside |= kind != OMPC_COUNT && fe_allows(p->names[i], kind);
+    return inside && gives_variables(kind) && fe_allows(p->names[which], kind) &&
+           can_split_at(p, which + 1);
+}
+
+static unsigned split_by_names(struct fe *fe, const struct fe_pragma *p)
+{
+    for (unsigned k = p->clauses_at, end; k < p->ntokens; k = next_clause(fe, p, end)) {
+        unsigned which;
+        end = clause_end(fe, p, k);
+        if (find_name(fe, p, k, end, &which) &&
+            is_wanted_outside(p, fe_clause_named(fe, &p->tokens[k]), which))
+            return which + 1;
+    }
+    return 0;
+}
+
+/* The name with which the inner directive begins; 0: it stays one. */
+static unsigned split_at(struct fe *fe, const struct fe_pragma *p)
+{
+    if (is_misread(fe, p))
+        return p->nnames - 1;
+    for (unsigned i = 1; i < p->nnames; i++)
+        if (p->names[i] == OMPDIR_FOR && can_split_at(p, i) && mixes_reductions(fe, p))
+            return i;
+    return split_by_names(fe, p);
+}
+
+static bool has_name(struct fe *fe, const struct fe_pragma *p)
+{
+    unsigned which;
+    for (unsigned k = p->clauses_at, end; k < p->ntokens; k = next_clause(fe, p, end)) {
+        end = clause_end(fe, p, k);
+        if (find_name(fe, p, k, end, &which))
+            return true;
+    }
+    return false;
+}
+
+bool lower_is_split(struct fe *fe, const struct fe_pragma *p)
+{
+    return p->assoc != ASSOC_DECL && p->nnames && (split_at(fe, p) || has_name(fe, p));
+}
+
+/* ------------------------------------------------------------------ the two parts */
+struct parts {
+    struct lowering *l;
+    struct fe_pragma *p;
+    unsigned at;
+    const char *outer, *inner;
+};
+enum { OUTER = 1, INNER = 2 };
+
+static bool allows(const struct parts *s, bool inner, enum omp_clause_kind kind)
+{
+    unsigned i = inner ? s->at : 0, end = inner ? s->p->nnames : s->at;
+    while (i < end && !fe_allows(s->p->names[i], kind))
+        i++;
+    return i < end;
+}
+
+/* Which parts get a clause that names none.  Those that both have are about the inner one's
+ * variables; what is reduced on a target construct is mapped there. */
+static unsigned parts_of(const struct parts *s, unsigned k, enum omp_clause_kind kind)
+{
+    bool inner = kind != OMPC_COUNT && allows(s, true, kind),
+         outer = kind == OMPC_COUNT || allows(s, false, kind);
+    bool inscan = lower_keyword(s->l->fe, s->p, k + 2) == OMPK_INSCAN;
+    if (!inner || !outer)
+        return inner ? INNER : OUTER;
+    if (kind == OMPC_IF || kind == OMPC_DEFAULT || kind == OMPC_THREAD_LIMIT)
+        return OUTER | INNER;
+    if (kind == OMPC_REDUCTION && s->p->names[s->at - 1] == OMPDIR_TEAMS)
+        return OUTER | INNER; /* for the threads of a team, and for the teams */
+    if (kind == OMPC_REDUCTION && s->p->names[0] == OMPDIR_TARGET)
+        return inscan ? INNER : OUTER;
+    return kind == OMPC_NOWAIT && s->p->names[0] == OMPDIR_TARGET ? OUTER : INNER;
+}
+
+/* The user maps the variable. */
+static bool is_mapped(struct fe *fe, const struct fe_pragma *p, const struct fe_token *variable)
+{
+    struct lower_argument a;
+    const char *name = fe_text(fe, (struct omp_extent){ variable->begin, variable->end });
+    for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_MAP, k, &a); k = lower_after(p, &a))
+        for (unsigned i = a.begin; i < a.end; i++)
+            if (fe_token_is(fe, &p->tokens[i], name))
+                return true;
+    return false;
+}
+
+/* Results of the inner part leave the device. */
+static void map_results(struct parts *s, unsigned k, unsigned end, enum omp_clause_kind kind)
+{
+    struct fe *fe = s->l->fe;
+    if (s->p->names[0] != OMPDIR_TARGET || (kind != OMPC_LASTPRIVATE && kind != OMPC_REDUCTION))
+        return;
+    unsigned colon = fe_find_top(fe, s->p, k + 2, end - 1, ":");
+    for (unsigned i = colon < end - 1 ? colon + 1 : k + 2, next; i < end - 1; i = next + 1) {
+        next = fe_find_top(fe, s->p, i, end - 1, ",");
+        if (!is_mapped(fe, s->p, &s->p->tokens[i]))
+            s->outer = arena_printf(fe->a, "%s map(tofrom: %s)", s->outer,
+                                    lower_tokens(fe, s->p, i, next));
+    }
+}
+
+static void add_clause(struct parts *s, unsigned k, unsigned end)
+{
+    struct fe *fe = s->l->fe;
+    enum omp_clause_kind kind = fe_clause_named(fe, &s->p->tokens[k]);
+    unsigned which, name = find_name(fe, s->p, k, end, &which), parts;
+    const char *text = lower_tokens(fe, s->p, k, end);
+    bool stays = name && is_wanted_outside(s->p, kind, which) && which + 1 != s->at;
+    if (name && !stays)
+        text = without_name(fe, s->p, k, end, name);
+    parts = name ? which < s->at ? OUTER : INNER : parts_of(s, k, kind);
+    if (s->at && (parts & INNER))
+        s->inner = arena_printf(fe->a, "%s %s", s->inner, text);
+    if (!s->at || (parts & OUTER))
+        s->outer = arena_printf(fe->a, "%s %s", s->outer, text);
+    else
+        map_results(s, k, end, kind);
+}
+
+void lower_split_directive(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct parts s = { .l = l, .p = p, .at = split_at(fe, p) };
+    /* each name is one token */
+    s.outer = arena_printf(fe->a, "omp %s", lower_tokens(fe, p, 0, s.at ? s.at : p->clauses_at));
+    s.inner = arena_printf(fe->a, "omp %s", lower_tokens(fe, p, s.at, p->clauses_at));
+    for (unsigned k = p->clauses_at, end; k < p->ntokens; k = next_clause(fe, p, end)) {
+        end = clause_end(fe, p, k);
+        add_clause(&s, k, end);
+    }
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                arena_printf(fe->a, "%s%s",
+                             lower_line(fe, s.outer, s.at ? p->extent.begin : p->extent.end),
+                             s.at ? lower_line(fe, s.inner, p->extent.end) : ""));
+}
