@@ -83,6 +83,7 @@ OMP_API(int, omp_get_partition_num_places, (void), 0)
 OMP_API(int, omp_get_max_task_priority, (void), 0)
 OMP_API(int, omp_is_free_agent, (void), 0)
 OMP_API(int, omp_ancestor_is_free_agent, (int at), ((void)at, 0))
+OMP_API(int, omp_get_max_progress_width, (int device), (device == -1 ? 1 : 32))
 OMP_API(int, omp_control_tool, (int command, int modifier, void *data),
         ((void)command, (void)modifier, (void)data, -2)) /* omp_control_tool_notool */
 

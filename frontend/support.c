@@ -345,8 +345,9 @@ static void check_variables(struct fe *fe)
     for (unsigned i = 0; i < fe->vars.n; i++) {
         struct omp_var *v = fe->vars.at[i];
         bool thread = fe->var_flags.at[i] & (FE_VAR_THREADPRIVATE | FE_VAR_THREAD_LOCAL),
-             group =
-                 v->declare_target == OMPV_DT_GROUP && (v->is_extern || v->storage != OMPS_GLOBAL);
+             moves = v->storage == OMPS_STATIC_LOCAL && fe_can_move(fe, v),
+             group = v->declare_target == OMPV_DT_GROUP && !moves &&
+                     (v->is_extern || v->storage != OMPS_GLOBAL);
         const struct omp_ref *use = thread || group ? find_use_on_device(fe, v) : NULL;
         if (use)
             fe_unsupported(fe, fe_place(fe->u, use->offset),

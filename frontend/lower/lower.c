@@ -72,6 +72,8 @@ static const struct row {
     { OMPDIR_REQUIRES, OMPC_REVERSE_OFFLOAD, false, always, lower_requires },
     { OMPDIR_REQUIRES, OMPC_ATOMIC_DEFAULT_MEM_ORDER, false, lower_has_half_order,
       lower_memory_order },
+    { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_has_target_default, lower_target_default },
+    { OMPDIR_GROUPPRIVATE, OMPC_DEVICE_TYPE, false, lower_has_group_type, lower_device_type },
     { OMPDIR_UNKNOWN, OMPC_DEVICE_TYPE, false, lower_has_reverse_type, lower_device_type },
     { OMPDIR_UNKNOWN, OMPC_MEMSCOPE, false, lower_has_scope, lower_scope },
     { OMPDIR_UNKNOWN, OMPC_NUM_TEAMS, false, has_bounds, lower_num_teams },

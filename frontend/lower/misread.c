@@ -108,7 +108,8 @@ void lower_device_modifier(struct lowering *l, struct fe_pragma *p)
 
 bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
 {
-    return lower_is_split(fe, p) || lone_isa(fe, p) || first_comma(fe, p) ||
+    return lower_is_split(fe, p) || lower_has_target_default(fe, p) ||
+           lower_has_group_type(fe, p) || lone_isa(fe, p) || first_comma(fe, p) ||
            device_modifier(fe, p) || lower_is_reverse(fe, p) || lower_has_levels(fe, p) ||
            lower_has_original(fe, p) || lower_appends_preferred(fe, p) ||
            lower_selects_required(fe, p);

@@ -7,6 +7,8 @@
  *                                              so is flush
  *     target device(ancestor: 1)               the same without: such a region is the host's
  *            device_type(any) or (host)
+ *     groupprivate(x) device_type(any)         groupprivate(x), which clang does not read on
+ *     target default(private)                  target defaultmap(private); `shared` says nothing
  *
  * scan init_complete: what stands before it initialises for the input phase.  Of an exclusive scan
  * that comes after the scan phase in the text, and runs before it: the statements move there.
@@ -84,6 +86,13 @@ void lower_scope(struct lowering *l, struct fe_pragma *p)
 }
 
 /* ------------------------------------------------------------------ target device_type */
+bool lower_has_group_type(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    return p->c->directive == OMPDIR_GROUPPRIVATE &&
+           lower_find(fe, p, OMPC_DEVICE_TYPE, p->clauses_at, &a);
+}
+
 bool lower_has_reverse_type(struct fe *fe, const struct fe_pragma *p)
 {
     struct lower_argument a;
@@ -99,6 +108,29 @@ void lower_device_type(struct lowering *l, struct fe_pragma *p)
     struct lower_argument a;
     lower_find(l->fe, p, OMPC_DEVICE_TYPE, p->clauses_at, &a);
     drop_clause(l, p, &a);
+}
+
+/* ------------------------------------------------------------------ target default */
+/* Of a combined construct with teams, parallel or taskloop it is theirs. */
+bool lower_has_target_default(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    bool others = !p->nnames || p->names[0] != OMPDIR_TARGET;
+    for (unsigned i = 0; i < p->nnames; i++)
+        others |= fe_allows(p->names[i], OMPC_DEFAULT);
+    return !others && lower_find(fe, p, OMPC_DEFAULT, p->clauses_at, &a);
+}
+
+void lower_target_default(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct lower_argument a;
+    lower_find(fe, p, OMPC_DEFAULT, p->clauses_at, &a);
+    unsigned begin = p->tokens[a.at].begin;
+    if (lower_keyword(fe, p, a.begin) == OMPK_SHARED)
+        drop_clause(l, p, &a);
+    else
+        fe_add_edit(fe, &l->edits, begin, p->tokens[a.at].end - begin, "defaultmap");
 }
 
 /* ------------------------------------------------------------------ scan init_complete */

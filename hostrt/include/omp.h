@@ -1,4 +1,4 @@
-/* omp.h - the compiler's own header, with what OpenMP 5.2 and GCC have and clang 22's lacks.  Where
+/* omp.h - the compiler's own header, with what OpenMP and GCC have and clang 22's lacks.  Where
  * clang reads a file whose host part another compiler makes, the header is that compiler's: locks
  * and the like must be laid out as its OpenMP library has them. */
 #ifdef __OMPGPU_HOST_OMP_H
@@ -14,6 +14,18 @@
 #ifndef omp_invalid_device
 #define omp_invalid_device (-2)
 #endif
+/* OpenMP 6.0.  Threads outside of a team run no tasks; a GPU's threads proceed by warps. */
+extern int omp_is_free_agent(void);
+extern int omp_ancestor_is_free_agent(int);
+extern int omp_get_max_progress_width(int);
+#define OMPGPU_INLINE extern __inline __attribute__((gnu_inline, always_inline))
+OMPGPU_INLINE int omp_is_free_agent(void) { return 0; }
+OMPGPU_INLINE int omp_ancestor_is_free_agent(int level) { return level * 0; }
+OMPGPU_INLINE int omp_get_max_progress_width(int device)
+{
+    return device == omp_initial_device || device == omp_get_initial_device() ? 1 : 32;
+}
+#undef OMPGPU_INLINE
 /* GCC's names of memory for which clang has others */
 #ifndef __OMPGPU_HOST_OMP_H
 #define ompx_gnu_pinned_mem_alloc llvm_omp_target_host_mem_alloc

@@ -328,8 +328,8 @@ bad_scan "schedule" t.c:2:57 "'schedule'|'inscan'" \
     "target parallel for reduction(inscan, +: x) schedule(static)" "$inclusive"
 bad_scan "ordered" t.c:2:57 "'ordered'|'inscan'" \
     "target parallel for reduction(inscan, +: x) ordered" "$inclusive"
-bad_scan "beside another reduction" t.c:2:57 "'reduction'|'inscan'" \
-    "target parallel for reduction(inscan, +: x) reduction(+: y)" "$inclusive"
+bad_scan "beside another reduction" t.c:2:49 "'reduction'|'inscan'" \
+    "target simd reduction(inscan, +: x) reduction(+: y)" "$inclusive"
 bad_scan "without a directive" t.c:2:54 "'inclusive'|'exclusive'|'omp scan'" \
     "target parallel for reduction(inscan, +: x)" "x += a[i];"
 bad_scan "without inscan" t.c:5:28 "'reduction'|'inscan'" \

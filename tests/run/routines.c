@@ -99,5 +99,13 @@ int main(void)
                (omp_get_uid_from_device(omp_get_device_num()) != NULL) + (omp_get_device_from_uid("") != omp_invalid_device);
     }
     CHECK_EQ(few, 6);
+    int width = 0, agents = 0;
+#pragma omp target map(tofrom: width, agents)
+    {
+        width = omp_get_max_progress_width(omp_get_device_num());
+        agents = omp_is_free_agent() + omp_ancestor_is_free_agent(0);
+    }
+    CHECK(width == omp_get_max_progress_width(omp_get_default_device()) && omp_get_max_progress_width(omp_get_initial_device()) == 1);
+    CHECK_EQ(agents + omp_is_free_agent() + omp_ancestor_is_free_agent(0), 0);
     return RESULT;
 }
