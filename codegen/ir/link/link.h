@@ -5,6 +5,7 @@
  *
  *   read.c     one input, checked
  *   aliases.c  functions and variables with several names
+ *   results.c  how the runtime returns structs
  *   members.c  device link: the files that belong together, as one module
  *   info.c     kernels, reductions, exports and assumptions, from what the C writer left
  *   link.c     runtime and libdevice
@@ -25,6 +26,7 @@ LLVMModuleRef ir_parse_input(struct ir_unit *, const struct ir_input *);
 /* aliases.c */
 void ir_replace_function_aliases(LLVMModuleRef);
 void ir_replace_variable_aliases(LLVMModuleRef);
+void ir_return_in_memory(const struct ir_unit *, LLVMModuleRef); /* results.c */
 LLVMModuleRef ir_parse_library(struct ir_unit *, const char *path); /* function bodies lazily */
 /* makes u->module of the inputs that belong together */
 bool ir_link_members(struct ir_unit *);

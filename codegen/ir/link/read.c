@@ -38,8 +38,10 @@ LLVMModuleRef ir_parse_input(struct ir_unit *u, const struct ir_input *in)
         diag_error("'%s' is not LLVM bitcode that this compiler can read", in->name);
         return NULL;
     }
-    if (u->opt->target == IR_NVPTX && text_starts(LLVMGetTarget(module), "wasm64"))
+    if (u->opt->target == IR_NVPTX && text_starts(LLVMGetTarget(module), "wasm64")) {
         retarget(module);
+        ir_return_in_memory(u, module);
+    }
     static const char *const triples[] = { [IR_NVPTX] = "nvptx64", [IR_X86] = "x86_64" };
     if (!text_starts(LLVMGetTarget(module), triples[u->opt->target])) {
         diag_error("'%s' is for the target '%s', not %s", in->name, LLVMGetTarget(module),
