@@ -8,6 +8,8 @@
  *     target device(ancestor: 1)               the same without: such a region is the host's
  *            device_type(any) or (host)
  *     groupprivate(x) device_type(any)         groupprivate(x), which clang does not read on
+ *     parallel safesync(n)                     parallel: threads proceed each for itself anyway, as
+ *                                              requires device_safesync asks
  *     target default(private)                  target defaultmap(private); `shared` says nothing
  *
  * scan init_complete: what stands before it initialises for the input phase.  Of an exclusive scan
@@ -67,6 +69,35 @@ static void drop_clause(struct lowering *l, struct fe_pragma *p, const struct lo
                                     lower_tokens(fe, p, after, p->ntokens));
     fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
                 lower_line(fe, line, p->extent.end));
+}
+
+/* Clauses that hold already; without any the directive goes. */
+static void drop_requirement(struct lowering *l, struct fe_pragma *p, enum omp_clause_kind kind)
+{
+    struct fe *fe = l->fe;
+    const char *line = lower_without(fe, p, kind);
+    struct lower_argument a;
+    lower_find(fe, p, kind, p->clauses_at, &a);
+    bool others = a.at > p->clauses_at || lower_after(p, &a) < p->ntokens;
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                others ? lower_line(fe, line, p->extent.end) : fe_newlines_of(fe, p->extent));
+}
+
+void lower_reverse_offload(struct lowering *l, struct fe_pragma *p)
+{
+    drop_requirement(l, p, OMPC_REVERSE_OFFLOAD);
+}
+
+void lower_device_safesync(struct lowering *l, struct fe_pragma *p)
+{
+    drop_requirement(l, p, OMPC_DEVICE_SAFESYNC);
+}
+
+void lower_safesync(struct lowering *l, struct fe_pragma *p)
+{
+    struct lower_argument a;
+    lower_find(l->fe, p, OMPC_SAFESYNC, p->clauses_at, &a);
+    drop_clause(l, p, &a);
 }
 
 /* ------------------------------------------------------------------ memscope */

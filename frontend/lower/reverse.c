@@ -28,19 +28,6 @@ struct region {
     const char *objects; /* the function's parameter */
 };
 
-/* ------------------------------------------------------------------ requires */
-void lower_requires(struct lowering *l, struct fe_pragma *p)
-{
-    struct fe *fe = l->fe;
-    struct lower_argument a;
-    const char *line = "";
-    lower_find(fe, p, OMPC_REVERSE_OFFLOAD, p->clauses_at, &a);
-    if (p->ntokens > p->clauses_at + 1)
-        line = lower_line(fe, lower_without(fe, p, OMPC_REVERSE_OFFLOAD), p->extent.end);
-    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
-                arena_printf(fe->a, "%s%s", line, *line ? "" : fe_newlines_of(fe, p->extent)));
-}
-
 /* ------------------------------------------------------------------ items */
 bool lower_is_reverse(struct fe *fe, const struct fe_pragma *p)
 {

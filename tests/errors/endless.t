@@ -16,10 +16,10 @@ endless() {
     check "$1: what is said" error_at err "$2" "'$3'|clang"
     check "$1: nothing else" [ "$(grep -c error: err)" = 1 -a ! -e e.o ]
 }
-endless "allowed by clang, which says nothing" e.c:3:22 safesync <<C
+endless "allowed by clang, which says nothing" e.c:3:22 replayable <<C
 void f(void) {
 int n = 1;
-#pragma omp parallel safesync
+#pragma omp taskwait replayable
 n++; $target
 }
 C
@@ -38,12 +38,12 @@ n++; $target
 }
 C
 cat >def.h <<'C'
-#define SAFE safesync
+#define SAFE replayable
 C
-endless "a clause from a header" e.c:3:22 safesync <<C
+endless "a clause from a header" e.c:3:22 replayable <<C
 #include "def.h"
 void f(int n) {
-#pragma omp parallel SAFE
+#pragma omp taskwait SAFE
 n++; $target
 }
 C
@@ -138,7 +138,7 @@ check "a file that cannot be preprocessed" [ $? = 1 ] && check "… says why" ha
 C
 } >all.i
 screen() { "$SPLIT" --path x.c --screen "$1" 2>err; [ $? = "$2" ] && [ "$(grep -c 'error:' err)" = "$3" ] || { cat err; return 1; }; }
-check "every word, many directives" screen all.i 5 38
+check "every word, many directives" screen all.i 5 36
 cat >none.i <<'C'
 #pragma omp declare target link(n) device_type(any) indirect
 #pragma omp begin declare target indirect
