@@ -10,8 +10,16 @@
  * They become the lines that they stand for before anything else looks at the text, the others of
  * an attribute list stay.  Markers and spaces keep every token at its place.
  *
- * What `omp::decl(threadprivate)` declares is known only when the declaration has been read: it is
- * an error, since clang takes it for an unknown attribute and goes on. */
+ *     [[omp::decl(declare target)]] int x;        #pragma omp begin declare target
+ *                                                 int x;
+ *                                                 #pragma omp end declare target
+ *     [[omp::decl(declare simd)]] int f(int);     #pragma omp declare simd
+ *                                                 int f(int);
+ *     [[omp::decl(groupprivate)]] static int x;   static int x;
+ *                                                 #pragma omp groupprivate(x)
+ *
+ * at the beginning of a declaration.  After a declarator it is an error, since clang, which checks
+ * the new text, would take it for an unknown attribute and go on. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +29,11 @@ struct expansion {
     struct fe_pragma list; /* its tokens: from the first bracket to the end of the attributes */
     FILE *out;
     unsigned written; /* of the text */
+    bool begins;      /* a declaration or statement begins with the list */
+    bool declares;    /* there was an `omp::decl` */
+    /* lines to be written after the declaration, and where that ends; NULL: none */
+    const char *after;
+    unsigned end;
     int errors;
 };
 
@@ -86,6 +99,84 @@ static void put_line(struct expansion *x, unsigned b, unsigned e)
     }
 }
 
+/* ------------------------------------------------------------------ declarations */
+/* The names that the declaration after the attributes declares, and its end: a ';', or the brace
+ * that closes a function's body. */
+static const char *read_names(struct expansion *x)
+{
+    const struct omp_unit *u = x->fe->u;
+    struct fe_token t, name = { TOK_PUNCT, 0, 0 }, last = name;
+    const char *names = "", *comma = "";
+    bool body = false, named = false;
+    int depth = 0;
+    for (unsigned i = x->list.extent.end; fe_next_token(u, i, &t); i = t.end, last = t) {
+        int bracket = fe_bracket(u, &t);
+        bool ends = !depth && fe_token_is(x->fe, &t, ";"),
+             next = !depth && fe_token_is(x->fe, &t, ",");
+        body |= !depth && fe_token_is(x->fe, &t, "{") && fe_token_is(x->fe, &last, ")");
+        if (!depth && !named && t.kind == TOK_IDENT)
+            name = t;
+        named |= !depth && (bracket > 0 || fe_token_is(x->fe, &t, "="));
+        depth += bracket;
+        if (next || ends) {
+            names = arena_printf(x->fe->a, "%s%s%s", names, comma,
+                                 fe_text(x->fe, (struct omp_extent){ name.begin, name.end }));
+            comma = ", ";
+            named = false;
+        }
+        x->end = t.end;
+        if (ends || (body && !depth))
+            break;
+    }
+    return names;
+}
+
+/* The directives that list what they are about. */
+static bool lists_names(const struct expansion *x, unsigned k)
+{
+    return fe_word_at(x->fe, &x->list, k, "threadprivate") ||
+           fe_word_at(x->fe, &x->list, k, "groupprivate") ||
+           fe_word_at(x->fe, &x->list, k, "allocate");
+}
+
+static void put_words(struct expansion *x, const char *words, unsigned b, unsigned e)
+{
+    put_marker(x, x->list.tokens[b].begin, 0);
+    fprintf(x->out, "#pragma omp %s", words);
+    for (unsigned k = b; k < e; k++) {
+        fputc(' ', x->out);
+        put_text(x, x->list.tokens[k].begin, x->list.tokens[k].end);
+    }
+}
+
+static void add_after(struct expansion *x, const char *line)
+{
+    x->after = arena_printf(x->fe->a, "%s\n#pragma omp %s", x->after ? x->after : "", line);
+}
+
+/* Of the directive in tokens [b, e). */
+static void declare(struct expansion *x, unsigned b, unsigned e)
+{
+    const struct fe_pragma *l = &x->list;
+    bool joined = fe_word_at(x->fe, l, b, "declare_target"),
+         target = joined ||
+                  (fe_word_at(x->fe, l, b, "declare") && fe_word_at(x->fe, l, b + 1, "target"));
+    const char *names = read_names(x);
+    x->declares = true;
+    if (target) {
+        put_words(x, "begin declare target", b + 1 + !joined, e);
+        add_after(x, "end declare target");
+    } else if (lists_names(x, b)) {
+        struct omp_extent rest = { l->tokens[b].end, l->tokens[e - 1].end };
+        add_after(x, arena_printf(x->fe->a, "%s(%s)%s",
+                                  fe_text(x->fe, (struct omp_extent){ l->tokens[b].begin,
+                                                                      l->tokens[b].end }),
+                                  names, fe_text(x->fe, rest)));
+    } else {
+        put_line(x, b, e);
+    }
+}
+
 /* ------------------------------------------------------------------ attributes */
 /* Is it `omp::word(` with, or in a sequence without, `omp::`?  Then *open is its parenthesis. */
 static bool is_directive(const struct expansion *x, unsigned k, bool scoped, const char *word,
@@ -109,8 +200,13 @@ static bool expand(struct expansion *x, unsigned b, unsigned e, bool scoped)
     }
     if (is_directive(x, b, true, "decl", &open)) {
         unsigned close = fe_closing(x->fe, &x->list, open);
+        if (x->begins) {
+            declare(x, open + 1, close);
+            return true;
+        }
         fe_report(x->fe->u, fe_place(x->fe->u, x->list.tokens[b].begin), DIAG_ERROR,
-                  "'omp::decl' is not supported; write '#pragma omp %s' with the declared names",
+                  "'omp::decl' is supported at the beginning of a declaration only; write '#pragma "
+                  "omp %s' with the declared names",
                   fe_text(x->fe, (struct omp_extent){ x->list.tokens[open + 1].begin,
                                                       x->list.tokens[close - 1].end }));
         x->errors++;
@@ -151,11 +247,30 @@ static bool expand_list(struct expansion *x)
     return any;
 }
 
+/* The declaration has ended. */
+static void put_after(struct expansion *x)
+{
+    put_text(x, x->written, x->end);
+    fputs(x->after, x->out);
+    put_marker(x, x->end, 0);
+    x->written = x->end;
+    x->after = NULL;
+}
+
+static bool begins_after(const struct expansion *x, const struct fe_token *last)
+{
+    return fe_token_is(x->fe, last, ";") || fe_token_is(x->fe, last, "{") ||
+           fe_token_is(x->fe, last, "}");
+}
+
 static void expand_all(struct expansion *x)
 {
     const struct omp_unit *u = x->fe->u;
-    struct fe_token t;
-    for (unsigned i = 0; fe_next_token(u, i, &t); i = t.end) {
+    struct fe_token t, last = { TOK_PUNCT, 0, 0 };
+    for (unsigned i = 0; fe_next_token(u, i, &t); i = t.end, last = t) {
+        if (x->after && t.begin >= x->end)
+            put_after(x);
+        x->begins = !last.end || begins_after(x, &last);
         if (!read_list(x, t))
             continue;
         put_text(x, x->written, t.begin);
@@ -166,14 +281,18 @@ static void expand_all(struct expansion *x)
         }
         t.end = x->list.extent.end;
     }
+    if (x->after)
+        put_after(x);
     put_text(x, x->written, (unsigned)u->length);
 }
 
-char *fe_expand_attributes(const char *path, char *text, size_t *length, int *errors)
+char *fe_expand_attributes(const char *path, char *text, size_t *length, bool *declares,
+                           int *errors)
 {
     char *written = NULL;
     struct expansion x = { 0 };
     *errors = 0;
+    *declares = false;
     if (!memmem(text, *length, "directive", 9) && !memmem(text, *length, "decl", 4))
         return text;
     struct arena *a = arena_new();
@@ -189,6 +308,7 @@ char *fe_expand_attributes(const char *path, char *text, size_t *length, int *er
         text = mem_strndup(written, *length);
     }
     *errors = x.errors;
+    *declares = x.declares;
     if (x.errors)
         fe_show_messages(x.fe->u);
     free(written);

@@ -654,8 +654,10 @@ struct omp_unit {
 };
 
 /* attribute.c: the text with `[[omp::directive(…)]]` and `[[omp::sequence(…)]]` as pragma lines,
- * memory of the run's; the same text where there are none.  *errors have been shown. */
-char *fe_expand_attributes(const char *path, char *text, size_t *length, int *errors);
+ * memory of the run's; the same text where there are none.  *declares: there was an omp::decl,
+ * which clang does not know.  *errors have been shown. */
+char *fe_expand_attributes(const char *path, char *text, size_t *length, bool *declares,
+                           int *errors);
 /* lower/: the text without constructs that are another way to write others; NULL: it is
  * the same, or has *errors, which have been shown. */
 char *fe_lower(const char *path, const char *text, size_t length, int nargs,

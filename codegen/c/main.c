@@ -255,13 +255,13 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
 
 static int split_file(const struct options *o, char *text, size_t length)
 {
-    bool for_device;
+    bool for_device, declares;
     int errors, rc = TOOL_OK;
-    text = fe_expand_attributes(o->path, text, &length, &errors);
+    text = fe_expand_attributes(o->path, text, &length, &declares, &errors);
     if (errors)
         return TOOL_ERROR;
     char *user = text, *lowered = fe_lower(o->path, text, length, o->nargs, o->args, &errors);
-    bool misread = (lowered || errors) && fe_is_misread(o->path, user, length);
+    bool misread = declares || ((lowered || errors) && fe_is_misread(o->path, user, length));
     if (errors)
         return misread ? TOOL_ENDLESS : TOOL_ERROR;
     if (lowered) {
@@ -270,12 +270,12 @@ static int split_file(const struct options *o, char *text, size_t length)
     }
     if (fe_screen(o->path, text, length, &for_device))
         rc = TOOL_ENDLESS;
-    else if (!o->screen && !for_device && !o->emit_tree && !lowered)
+    else if (!o->screen && !for_device && !o->emit_tree && !lowered && !declares)
         rc = TOOL_NO_TARGETS;
     else if (o->screen)
         rc = misread ? TOOL_REWRITTEN : TOOL_OK;
     else
-        rc = split_text(o, text, length, lowered != NULL, misread);
+        rc = split_text(o, text, length, lowered || declares, misread);
     return rc;
 }
 

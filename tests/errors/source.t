@@ -248,8 +248,8 @@ bad "in an attribute, on the device" t.c:2:60 "'target'" -std=c23 <<'C'
 int main(void) { int x = 0;
     x++; [[omp::sequence(directive(target), omp::directive(target))]] x++; }
 C
-bad "an attribute of a declaration, which clang ignores" t.c:1:3 "'omp::decl'|threadprivate" -std=c23 <<'C'
-[[omp::decl(threadprivate)]] static int t;
+bad "an attribute of a declarator, which clang ignores" t.c:1:16 "'omp::decl'|threadprivate" -std=c23 <<'C'
+static int t [[omp::decl(threadprivate)]];
 int main(void) {
 #pragma omp target
 { }
