@@ -186,6 +186,8 @@ void __ompgpu_arch_halves(u64, u32 *low, u32 *high);
 u32 __ompgpu_arch_here(u32 value);
 /* The value of `lane`, which is in mask. */
 u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane);
+/* The value of the lane whose number differs in these bits, which is in mask. */
+u32 __ompgpu_arch_shuffle_xor(unsigned mask, u32 value, unsigned bits);
 /* The lanes in mask with a true vote. */
 u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote);
 /* The lanes that are here together with the caller; at least its own.  Does not wait. */

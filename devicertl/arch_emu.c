@@ -213,6 +213,10 @@ u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane)
 {
     return __ompgpu_emu_shuffle(mask, value, lane);
 }
+u32 __ompgpu_arch_shuffle_xor(unsigned mask, u32 value, unsigned bits)
+{
+    return __ompgpu_emu_shuffle(mask, value, __ompgpu_arch_tid() % WARP ^ bits);
+}
 u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote) { return __ompgpu_emu_ballot(mask, vote); }
 unsigned __ompgpu_arch_activemask(void) { return __ompgpu_emu_activemask(); }
 _Bool __ompgpu_arch_has_redux(void) { return 1; }

@@ -124,6 +124,10 @@ u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane)
 {
     return (u32)__nvvm_shfl_sync_idx_i32(mask, (int)value, (int)lane, 0x1f);
 }
+u32 __ompgpu_arch_shuffle_xor(unsigned mask, u32 value, unsigned bits)
+{
+    return (u32)__nvvm_shfl_sync_bfly_i32(mask, (int)value, (int)bits, 0x1f);
+}
 u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote)
 {
     return (u32)__nvvm_vote_ballot_sync(mask, vote);

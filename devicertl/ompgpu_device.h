@@ -481,6 +481,18 @@ __OMPGPU_HELPER _Bool __ompgpu_has_iteration(unsigned id, unsigned n)
 __OMPGPU_LEAGUE(32, unsigned)
 __OMPGPU_LEAGUE(64, unsigned long long)
 #undef __OMPGPU_LEAGUE
+/* The same of a covering form in which `lanes` lanes run an iteration (below: rows). */
+#define __OMPGPU_LEAGUE_ROWS(W, T)                                                                 \
+    __OMPGPU_INLINE struct __ompgpu_loop##W __ompgpu_rows##W(const struct __ompgpu_env *env,       \
+                                                             unsigned lanes) {                     \
+        const T at = __OMPGPU_LEAGUE_THREAD / lanes;                                               \
+        return (struct __ompgpu_loop##W){                                                          \
+            .at = at, .n = env->trip, .stride = ~(T)0, .more = at < env->trip                      \
+        };                                                                                         \
+    }
+__OMPGPU_LEAGUE_ROWS(32, unsigned)
+__OMPGPU_LEAGUE_ROWS(64, unsigned long long)
+#undef __OMPGPU_LEAGUE_ROWS
 
 /* Collapsed loops: the logical iteration as a number in mixed radix, a digit a loop, which neither
  * divides in the loop nor needs the product of the trip counts.
@@ -676,6 +688,18 @@ _Bool __ompgpu_reduce_array(void *array, unsigned long count, void *rec, void *t
  * while others do not; waits for these lanes only. */
 _Bool __ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long size,
                             __ompgpu_combine, __ompgpu_redux);
+/* Forms of a kernel in which `lanes` lanes of a warp run an iteration of the league's loop, a row,
+ * together (codegen/c/device/lanes.c): 2, 4 … 32, a constant.  Teams are a multiple of it, and the
+ * lanes of a row have neighbouring numbers.  Which of them the caller is: */
+#define __OMPGPU_ROW_LANE(lanes) ((unsigned)__ompgpu_thread_id() % (lanes))
+/* The lanes of a row call these together; others of the warp may be elsewhere.  Waits for them, and
+ * orders their memory accesses; … and is true for one of them. */
+void __ompgpu_row_sync(unsigned lanes);
+_Bool __ompgpu_row_once(unsigned lanes);
+/* Combines their records; each of them has the result, of the same bits.  commutes: a op b has the
+ * bits of b op a. */
+void __ompgpu_reduce_row(unsigned lanes, void *rec, void *tmp, unsigned long size, __ompgpu_combine,
+                         __ompgpu_redux, _Bool commutes);
 /* An assumption, before one of the above in an SPMD kernel: the team was launched with whole warps
  * (hostrt/core/geometry.c sees to it where constant clauses say so).  Only the full-warp algorithm
  * is left then. */

@@ -62,12 +62,15 @@
 #endif
 
 /* ------------------------------------------------------------------ records between lanes */
-enum way { ABOVE, FROM }; /* of the lane `where` above the caller; of the lane `where` */
+/* of the lane `where` above the caller; of the lane `where`; of the one that differs in these bits
+ */
+enum way { ABOVE, FROM, ACROSS };
 
 INLINE u32 fetch_word(u32 word, unsigned mask, enum way way, unsigned where)
 {
-    return way == ABOVE ? __ompgpu_arch_shuffle_down(mask, word, where)
-                        : __ompgpu_arch_shuffle(mask, word, where);
+    return way == ABOVE  ? __ompgpu_arch_shuffle_down(mask, word, where)
+           : way == FROM ? __ompgpu_arch_shuffle(mask, word, where)
+                         : __ompgpu_arch_shuffle_xor(mask, word, where);
 }
 
 /* n <= 8 bytes: a 64-bit value is two registers, and shuffles move one. */
@@ -244,6 +247,56 @@ __ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long size,
     unsigned lane = __ompgpu_arch_tid() % WARP;
     reduce_warp(rec, tmp, size, combine, redux, lanes, lane);
     return !(lanes & ((1u << lane) - 1));
+}
+
+/* ------------------------------------------------------------------ rows
+ * Lanes that run an iteration together.  In each step a lane and the one across combine their
+ * records, the lower one's first, so that in the end all have the same:
+ *
+ *   lane 0 1 2 3    d=2  0<->2, 1<->3    d=1  0<->1, 2<->3                                       */
+INLINE unsigned row_mask(unsigned lanes)
+{
+    return lanes == WARP ? FULL_WARP
+                         : ((1u << lanes) - 1) << (__ompgpu_arch_tid() % WARP / lanes * lanes);
+}
+
+INLINE void combine_across(void *rec, void *tmp, usize size, __ompgpu_combine combine,
+                           unsigned mask, unsigned d, _Bool commutes)
+{
+    fetch(tmp, rec, size, mask, ACROSS, d);
+    if (!commutes && (__ompgpu_arch_tid() & d)) {
+        combine(tmp, rec);
+        __builtin_memcpy(rec, tmp, size);
+    } else {
+        combine(rec, tmp);
+    }
+}
+
+__attribute__((always_inline, convergent)) void
+__ompgpu_reduce_row(unsigned lanes, void *rec, void *tmp, unsigned long size,
+                    __ompgpu_combine combine, __ompgpu_redux redux, _Bool commutes)
+{
+    const unsigned mask = row_mask(lanes);
+    if (redux && __ompgpu_arch_has_redux()) {
+        redux(rec, mask);
+        return;
+    }
+    UNROLL for (unsigned d = WARP / 2; d; d /= 2)
+    {
+        if (d < lanes)
+            combine_across(rec, tmp, size, combine, mask, d, commutes);
+    }
+}
+
+__attribute__((always_inline, convergent)) void __ompgpu_row_sync(unsigned lanes)
+{
+    __ompgpu_arch_syncwarp(row_mask(lanes));
+}
+
+__attribute__((always_inline, convergent)) _Bool __ompgpu_row_once(unsigned lanes)
+{
+    __ompgpu_row_sync(lanes);
+    return __OMPGPU_ROW_LANE(lanes) == 0;
 }
 
 /* What reduce_team asks, answered. */
