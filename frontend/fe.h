@@ -23,6 +23,7 @@
  *   sharing.c   data-sharing of every construct, captures and maps of target constructs
  *   cancel.c    what cancel and cancellation point end
  *   mode.c      SPMD or generic, which regions need workers
+ *   lanes/      loops whose iterations several lanes may run together
  *   support.c   what is not supported on the device is an error here; reduce.c: the rules of
  *               reductions
  *   long_double.c where device code may use it
@@ -238,6 +239,7 @@ struct fe {
     VEC(struct fe_typeref) typerefs;
     VEC(struct fe_localtype) localtypes;
     VEC(struct omp_rename) renames;
+    VEC(struct omp_guard) guards;            /* as in the unit */
     VEC(struct fe_unnamed_tag) unnamed_tags; /* of file scope, that have got a name */
     fe_offsets writes, addrs;                /* offsets of uses that write or take the address */
     VEC(struct fe_mark) marks;               /* things the device does not have */
@@ -380,6 +382,7 @@ struct fe_function *fe_function_named(struct fe *, const char *name, unsigned le
 struct fe_function *fe_function_of(struct fe *, const struct omp_function *);
 typedef VEC(CXCursor) fe_cursors;
 void fe_children(struct fe *, CXCursor, fe_cursors *);
+bool fe_is_array(CXCursor); /* by its type; a parameter is none */
 /* parentheses and implicit casts off */
 CXCursor fe_strip(struct fe *, CXCursor);
 /* the use of a variable at exactly this offset, or NULL; after fe_finish_walk */
@@ -551,6 +554,8 @@ bool fe_needs_object(struct fe *, const struct omp_construct *, const struct omp
 struct omp_span fe_used_bytes(struct fe *, const struct omp_construct *, const struct omp_var *);
 /* refine.c */
 void fe_refine(struct fe *);
+/* lanes/ */
+void fe_find_lanes(struct fe *);
 /* phases.c */
 void fe_find_phases(struct fe *);
 #endif

@@ -72,6 +72,8 @@ static void publish(struct fe *fe)
     u->nrepeats = fe->repeats.n;
     u->renames = fe->renames.at;
     u->nrenames = fe->renames.n;
+    u->guards = fe->guards.at;
+    u->nguards = fe->guards.n;
 }
 
 static int walk(struct fe *fe, CXIndex index, int nargs, const char *const *args)
@@ -101,6 +103,7 @@ static void (*const passes[])(struct fe *) = {
     fe_data_sharing,
     fe_settle_modes,
     fe_refine,
+    fe_find_lanes,
     fe_find_phases,
     /* what to say of it, and to the writers */
     fe_check_support,

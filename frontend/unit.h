@@ -130,6 +130,12 @@ struct omp_rename {
     const char *text;
 };
 
+/* Statements that only one lane runs of those that run an iteration together. */
+struct omp_guard {
+    struct omp_extent extent;
+    bool last; /* nothing of the iteration follows */
+};
+
 /* ------------------------------------------------------------------ directives and clauses */
 /* Leaf constructs, a bit each; a combined directive is the union of its leaves. */
 enum omp_leaf {
@@ -477,6 +483,19 @@ enum omp_assumption {
     OMPASSUME_NO_ROUTINES = 4, /* no OpenMP routine is called */
 };
 
+/* Of a loop of a league with a `simd` loop inside: may several lanes of a warp run an iteration
+ * together (frontend/lanes/)? */
+struct omp_lanes {
+    const char *why; /* they may not, and this is why; NULL: they may, and what follows counts */
+    struct omp_place place;           /* of the reason */
+    unsigned length, most;            /* powers of two: as simdlen says, 0: it is left to us; at
+                                         most, up to 32 */
+    const struct omp_construct *simd; /* the first loop inside */
+    struct omp_var *rows; /* whose iterations are rows[i + first] … rows[i + first + 1] - 1; NULL:
+                             others */
+    int64_t first;
+};
+
 struct omp_construct {
     enum omp_directive directive;
     enum omp_role role;
@@ -532,6 +551,11 @@ struct omp_construct {
      * none
      */
     struct omp_construct *phases;
+    struct omp_lanes
+        *lanes; /* of the construct with the league's loop; NULL: nothing inside asks */
+    /* in that form: lanes share the loop's iterations; of an atomic construct, one lane does it */
+    bool by_lanes;
+    bool stores;         /* … and the loop stores to memory */
     bool needs_parallel; /* some parallel region can be reached, so workers are needed */
     /* a construct inside of the SPMD ones, or a function that can be reached, synchronises threads
      */
@@ -617,6 +641,8 @@ struct omp_unit {
     unsigned nrefs; /* sorted by offset */
     struct omp_rename *renames;
     unsigned nrenames; /* sorted by offset */
+    struct omp_guard *guards;
+    unsigned nguards; /* by position */
     /* types declared inside functions and used on the device: copied to file scope, under a new
      * name, before the function */
     struct omp_decl *local_types;

@@ -144,11 +144,15 @@ enum {
     /* with teams that run tiles of a nest (codegen/ir/passes/tiles.c): the kernel's name with
      * OMPGPU_TILED_SUFFIX */
     OMPGPU_KERNEL_TILED = 768,
-    OMPGPU_KERNEL_FORM = 768, /* all of them */
+    /* … or a bit of its own: with several lanes of a warp an iteration (codegen/c/device/lanes.c):
+     * the kernel's name with OMPGPU_LANES_SUFFIX and how many */
+    OMPGPU_KERNEL_LANES = 1 << 30,
+    OMPGPU_KERNEL_FORM = OMPGPU_KERNEL_TILED | OMPGPU_KERNEL_LANES, /* all of them */
     /* launched with max_threads threads, neither more nor fewer: its clauses are constant */
     OMPGPU_KERNEL_EXACT = 1024,
-    /* shift: variables in the record (8 bits); arrays (the rest) */
+    /* shift: variables in the record (8 bits); arrays (the 11 bits after it) */
     OMPGPU_KERNEL_VARIABLES = 11,
+    OMPGPU_KERNEL_MOST_ARRAYS = 2047,
 };
 enum {
     OMPGPU_USES_TEAM_ICVS = 1, /* it can call routines that ask for or set them */
@@ -162,6 +166,7 @@ enum {
 #define OMPGPU_TEAM_ICVS "__ompgpu_team_icvs"
 #define OMPGPU_WIDE_SUFFIX "__omp_wide"
 #define OMPGPU_TILED_SUFFIX "__omp_tiled"
+#define OMPGPU_LANES_SUFFIX "__omp_lanes"
 enum { OMPGPU_TILE = 256 }; /* iterations, and threads of a team */
 enum { OMPGPU_STREAMS = 8 };
 /* What iteration i accesses through a pointer that is a kernel's parameter: `bytes` from pointer +

@@ -107,10 +107,18 @@ struct ompgpu_launch {
     /* bytes that each thread needs for copies of inner constructs, of sizes that the image does not
      * know */
     __SIZE_TYPE__ inner_bytes;
-    /* of a region with a strided kernel: the trip counts of the nest's loops, exactly */
+    /* of a region with a strided kernel, or with lanes and several loops: the trip counts of the
+     * nest's loops, exactly */
     unsigned nloops;
     unsigned long long trips[4];
     unsigned dynamic_bytes; /* with the flag DYNAMIC: team-shared memory that the region asks for */
+    /* with the flag LANES: how many lanes of a warp are to run an iteration, 0: that is left to the
+     * runtime; iterations of the loop inside, which they share, 0: … (e[first + trip] - e[first]) /
+     * trip, on average; e: parameter number `rows` from 1 on, or 0: not known, with elements of
+     * row_size bytes */
+    unsigned lanes, rows, row_size;
+    unsigned long long inner_trip;
+    long long first;
 };
 struct ompgpu_phase { /* a kernel of several that together do what a region's does */
     struct ompgpu_region *region;
@@ -127,6 +135,7 @@ enum {
     OMPGPU_LAUNCH_DYNAMIC = 32, /* earlier objects have no dynamic_bytes */
     OMPGPU_LAUNCH_SCAN = 64,    /* a scan by all teams, or by one: its scratchpad is for tiles */
     OMPGPU_LAUNCH_NAMED = 128,  /* earlier objects have no region->passed */
+    OMPGPU_LAUNCH_LANES = 256,  /* the region has forms with several lanes an iteration */
 };
 struct ompgpu_var {   /* a declare target variable */
     const char *name; /* exported name in the image */

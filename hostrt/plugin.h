@@ -68,8 +68,12 @@ struct ompgpu_function { /* a loaded kernel on one device */
     size_t stack_bytes;
     unsigned teams_per_mp_cache[33]; /* occupancy by warps a team, 0: not asked yet */
     struct ompgpu_wide wide;
-    unsigned tile_shift;   /* of a tiled form: log2 of the width */
-    unsigned roomy_warps;  /* a team of our choice (core/geometry.c), 0: not chosen yet */
+    unsigned tile_shift;  /* of a tiled form: log2 of the width */
+    unsigned lanes;       /* of a form in which several run an iteration; else 0 */
+    unsigned roomy_warps; /* a team of our choice (core/geometry.c), 0: not chosen yet */
+    /* core/lanes.c: 8 bits: lanes, the rest: of which rows; and how often rows were read */
+    uint64_t lanes_known;
+    unsigned lanes_reads;
     const uint32_t *sizes; /* of the parameters but the first, 0 at the end; where wants_sizes */
 };
 struct ompgpu_foreign { /* for interop objects */

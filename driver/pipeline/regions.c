@@ -102,6 +102,7 @@ static const char *name_of_form(const struct proto_kernel *k)
     switch (k->flags & OMPGPU_KERNEL_FORM) {
     case OMPGPU_KERNEL_STRIDED: return "fewer threads than iterations: ";
     case OMPGPU_KERNEL_WIDE: return "several iterations a thread: ";
+    case OMPGPU_KERNEL_LANES: return "several lanes an iteration: ";
     case OMPGPU_KERNEL_TILED: return "teams with tiles of the nest: ";
     default: return "";
     }

@@ -4,7 +4,7 @@
 #include "frontend/walk/walk.h"
 
 /* libclang shows a parameter that is written as an array with that type; it is a pointer. */
-static bool is_array(CXCursor c)
+bool fe_is_array(CXCursor c)
 {
     if (clang_getCursorKind(c) == CXCursor_DeclRefExpr &&
         clang_getCursorKind(clang_getCursorReferenced(c)) == CXCursor_ParmDecl)
@@ -31,11 +31,11 @@ static void mark_lvalue(struct fe *fe, CXCursor c, fe_offsets *into)
         if (k == CXCursor_MemberRefExpr &&
             clang_getCanonicalType(clang_getCursorType(first)).kind == CXType_Pointer)
             return;
-        if (k == CXCursor_ArraySubscriptExpr && !is_array(first = fe_strip(fe, first)))
+        if (k == CXCursor_ArraySubscriptExpr && !fe_is_array(first = fe_strip(fe, first)))
             return;
         if (k == CXCursor_UnaryOperator &&
             clang_getCursorUnaryOperatorKind(c) == CXUnaryOperator_Deref &&
-            !is_array(first = fe_strip(fe, first)))
+            !fe_is_array(first = fe_strip(fe, first)))
             return;
         if (k == CXCursor_GenericSelectionExpr) {
             for (unsigned i = 1; i < v.n; i++)

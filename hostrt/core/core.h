@@ -136,6 +136,7 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     long pool;          /* OMPGPU_POOL: bytes */
     long wait;          /* OMPGPU_WAIT */
     long copy_threads;  /* OMPGPU_COPY_THREADS */
+    long lanes;         /* OMPGPU_LANES */
     long on_failure;    /* OMPGPU_ON_FAILURE: enum ompgpu_action */
     long checks;        /* OMPGPU_CHECK: bit per enum ompgpu_check, or OMPGPU_CHECK_UNSAID */
     long on_error;      /* OMPGPU_ON_ERROR */
@@ -830,6 +831,11 @@ unsigned ompgpu_tiles(const struct ompgpu_device *, const struct ompgpu_function
 bool ompgpu_wide_parse(const char *text, struct ompgpu_wide *);
 /* Is the wide form right for these pointers (by stream) and this trip count, which is not 0? */
 bool ompgpu_wide_suits(const struct ompgpu_wide *, const uintptr_t *pointers, uint64_t trip);
+/* lanes.c.  How many lanes of a warp are to run an iteration; 1: as usual; -1: the device has
+ * failed.  f: the usual form; e: the rows' ends on the device; may_read: they may be copied from
+ * there now. */
+int ompgpu_lanes(const struct ompgpu_device *, struct ompgpu_function *f,
+                 const struct ompgpu_launch *, uintptr_t e, bool may_read);
 /* teams that run at the same time */
 unsigned ompgpu_wave(const struct ompgpu_device *, struct ompgpu_function *, unsigned threads);
 
@@ -865,13 +871,15 @@ bool ompgpu_starts_run(struct ompgpu_device *);
 void ompgpu_starts_fork(enum ompgpu_fork when);
 void ompgpu_starts_close(void);
 /* The loaded kernel in one of its forms, which the region is known to have; but for the wide and
- * the tiled one: NULL where there is none.  0: *out is set; 1: no image suits the device; -1: an
- * error. */
+ * the tiled one, and those with lanes: NULL where there is none.  0: *out is set; 1: no image suits
+ * the device; -1: an error. */
 enum ompgpu_form {
     OMPGPU_FORM_KERNEL,
     OMPGPU_FORM_STRIDED,
     OMPGPU_FORM_WIDE,
     OMPGPU_FORM_TILED,
+    OMPGPU_FORM_LANES2, /* … and 4, 8, 16, 32, one after the other */
+    OMPGPU_FORM_LANES32 = OMPGPU_FORM_LANES2 + 4,
     OMPGPU_FORMS
 };
 int ompgpu_function_get(struct ompgpu_region *, struct ompgpu_device *, enum ompgpu_form,

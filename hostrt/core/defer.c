@@ -704,9 +704,13 @@ static void *defer(struct ompgpu_task *t, bool depends)
 
 /* All forms of the kernel, which are not looked for with the device's lock held. */
 static bool find_forms(struct ompgpu_region *region, struct ompgpu_device *dev,
-                       struct ompgpu_function **function)
+                       const struct ompgpu_launch *launch, struct ompgpu_function **function)
 {
     struct ompgpu_function *other;
+    if (launch->flags & OMPGPU_LAUNCH_LANES)
+        for (enum ompgpu_form f = OMPGPU_FORM_LANES2; f <= OMPGPU_FORM_LANES32; f++)
+            if (ompgpu_function_get(region, dev, f, &other))
+                return false;
     return !ompgpu_function_get(region, dev, OMPGPU_FORM_KERNEL, function) &&
            (!region->strided || (!ompgpu_function_get(region, dev, OMPGPU_FORM_STRIDED, &other) &&
                                  !ompgpu_function_get(region, dev, OMPGPU_FORM_WIDE, &other) &&
@@ -721,7 +725,7 @@ void *__ompgpu_defer_target(struct ompgpu_region *region, const struct ompgpu_ma
     struct ompgpu_device *dev = deferring_device(&where, launch->device);
     struct ompgpu_function *function;
     struct ompgpu_task *t;
-    if (!dev || !find_forms(region, dev, &function) || !(t = get_task(dev)))
+    if (!dev || !find_forms(region, dev, launch, &function) || !(t = get_task(dev)))
         return NULL;
     if (keep_call(t, maps, nmaps, params, nparams)) {
         put_task(t);

@@ -62,10 +62,13 @@ void ompgpu_watch_launch(const struct ompgpu_where *where, const struct ompgpu_d
         ompgpu_profile_launch(where, dev, fn, g, start, later);
     if (!watches(OMPGPU_WATCH_INFO))
         return;
-    ompgpu_trace(&place, "launch %s on %s:%d: %u team%s x %u thread%s, %s, %.2f ms%s",
+    char lanes[40] = "";
+    if (fn->lanes)
+        snprintf(lanes, sizeof lanes, ", %u lanes an iteration", fn->lanes);
+    ompgpu_trace(&place, "launch %s on %s:%d: %u team%s x %u thread%s, %s%s, %.2f ms%s",
                  where->region, dev->plugin->name, dev->number, g.teams, g.teams == 1 ? "" : "s",
                  g.threads, g.threads == 1 ? "" : "s",
-                 fn->entry->mode == OMPGPU_MODE_SPMD ? "SPMD" : "generic", ms,
+                 fn->entry->mode == OMPGPU_MODE_SPMD ? "SPMD" : "generic", lanes, ms,
                  dev->plugin->counts ? dev->plugin->counts() : "");
 }
 
@@ -87,7 +90,7 @@ void ompgpu_watch_reduction(const struct ompgpu_where *where, const struct ompgp
 {
     struct ompgpu_where place = without_region(where);
     unsigned flags = fn->entry->flags, variables = flags >> OMPGPU_KERNEL_VARIABLES & 255,
-             arrays = flags >> (OMPGPU_KERNEL_VARIABLES + 8);
+             arrays = flags >> (OMPGPU_KERNEL_VARIABLES + 8) & OMPGPU_KERNEL_MOST_ARRAYS;
     char what[64], warps[32] = "", league[80] = "";
     if ((!variables && !arrays) || !watches(OMPGPU_WATCH_INFO))
         return;

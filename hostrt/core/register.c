@@ -441,6 +441,11 @@ static const char *form_symbol(const struct ompgpu_unit *unit, const struct ompg
         snprintf(room, size, "%s" OMPGPU_TILED_SUFFIX, r->kernel);
         return ompgpu_image_symbol(unit->image, room);
     }
+    if (form >= OMPGPU_FORM_LANES2) {
+        snprintf(room, size, "%s" OMPGPU_LANES_SUFFIX "%u", r->kernel,
+                 2u << (form - OMPGPU_FORM_LANES2));
+        return ompgpu_image_symbol(unit->image, room);
+    }
     const char *symbol =
         ompgpu_image_symbol(unit->image, form == OMPGPU_FORM_STRIDED ? r->strided : r->kernel);
     if (form != OMPGPU_FORM_WIDE) /* … which is made after it */
@@ -474,13 +479,17 @@ static int load_function(const struct unit_state *u, const struct ompgpu_region 
     if (dev->plugin->function(dev->ordinal, l->module, symbol, f))
         return -1;
     f->entry = entry;
+    f->lanes = form >= OMPGPU_FORM_LANES2 ? 2u << (form - OMPGPU_FORM_LANES2) : 0;
     if (entry->flags & OMPGPU_KERNEL_RECURSIVE)
         f->stack_bytes +=
             ompgpu_settings.stack_size > 0 ? (size_t)ompgpu_settings.stack_size : OMPGPU_STACK_SIZE;
     return read_shape(form, ompgpu_image_shape(images_of(u), entry), f) ? 0 : -1;
 }
 
-static bool may_lack(enum ompgpu_form form)
+static bool may_lack(enum ompgpu_form form) { return form >= OMPGPU_FORM_WIDE; }
+
+/* The emulated device never has it. */
+static bool is_of_gpu(enum ompgpu_form form)
 {
     return form == OMPGPU_FORM_WIDE || form == OMPGPU_FORM_TILED;
 }
@@ -494,7 +503,7 @@ static int find_function(struct unit_state *u, struct ompgpu_region *r, struct o
     struct ompgpu_function *f = ompgpu_xalloc(sizeof *f);
     if (!f)
         return -1;
-    if ((may_lack(form) && !dev->info.arch) || load_function(u, r, dev, l, form, f)) {
+    if ((is_of_gpu(form) && !dev->info.arch) || load_function(u, r, dev, l, form, f)) {
         ompgpu_xfree(f);
         if (!may_lack(form))
             return -1;

@@ -258,11 +258,50 @@ static bool choose_tiled(struct running *r, struct ompgpu_region *region,
     return false;
 }
 
+/* The form with so many lanes, or else with fewer; NULL: there is none. */
+static struct ompgpu_function *form_with_lanes(const struct running *r,
+                                               struct ompgpu_region *region, unsigned lanes)
+{
+    struct ompgpu_function *f = NULL;
+    for (; lanes > 1 && !f; lanes /= 2)
+        if (ompgpu_function_get(region, r->dev,
+                                OMPGPU_FORM_LANES2 + (unsigned)__builtin_ctz(lanes) - 1, &f))
+            return NULL;
+    return f;
+}
+
+/* Several lanes for each iteration, which the teams of the launch hold whole.  1: chosen; 0: not;
+ * -1: an error. */
+static int choose_lanes(struct running *r, struct ompgpu_region *region,
+                        const struct ompgpu_param *params, const struct ompgpu_launch *launch,
+                        struct ompgpu_geometry *g, struct ompgpu_env *env)
+{
+    struct ompgpu_function *other = r->function, *f;
+    if (!(launch->flags & OMPGPU_LAUNCH_LANES))
+        return 0;
+    const uintptr_t rows = launch->rows ? pointer_of(r, &params[launch->rows - 1]) : 0;
+    const int lanes = ompgpu_lanes(r->dev, other, launch, rows, !r->task);
+    if (lanes < 2 || !(f = form_with_lanes(r, region, (unsigned)lanes)))
+        return lanes < 0 ? -1 : 0;
+    struct ompgpu_launch wider = *launch;
+    wider.trip *= f->lanes;
+    r->function = f;
+    *g = shape_launch(r, &wider, env);
+    const struct ompgpu_geometry rows_at_once = { g->teams, g->threads / f->lanes };
+    if (g->threads % f->lanes == 0 && (!launch->nloops || ompgpu_covers(launch, rows_at_once, env)))
+        return 1;
+    r->function = other;
+    return 0;
+}
+
 /* The geometry decides which form of the kernel suits, and a form has a geometry of its own. */
 static int choose_form(struct running *r, struct ompgpu_region *region,
                        const struct ompgpu_param *params, const struct ompgpu_launch *launch,
                        struct ompgpu_geometry *g, struct ompgpu_env *env)
 {
+    const int lanes = choose_lanes(r, region, params, launch, g, env);
+    if (lanes)
+        return lanes < 0 ? -1 : 0;
     if (region->strided &&
         (choose_wide(r, region, params, launch, g, env) || choose_tiled(r, region, launch, g, env)))
         return 0;

@@ -37,7 +37,7 @@ static bool data_is(int factor)
 /* Maps of every kind: more than fit into the thread's own arrays, so that these grow, too. */
 static void launch(void)
 {
-    static const struct ompgpu_launch l = { OMPGPU_DEVICE_DEFAULT, 3, 0, 100, OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_PARALLEL | OMPGPU_LAUNCH_REDUCTION, 0, 0, 0, 0, { 0 }, 0 };
+    static const struct ompgpu_launch l = { .device = OMPGPU_DEVICE_DEFAULT, .num_teams = 3, .trip = 100, .flags = OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_PARALLEL | OMPGPU_LAUNCH_REDUCTION };
     struct ompgpu_map maps[40] = { MAP(s, OMPGPU_MAP_TOFROM), MEMBER(s.data, 0, 8, OMPGPU_MAP_TO), MAP(x, OMPGPU_MAP_TOFROM),
                                    MAP(firstprivate, OMPGPU_MAP_TO | OMPGPU_MAP_PRIVATE_COPY), MAP(many, OMPGPU_MAP_TO) };
     struct ompgpu_param params[40] = { { NULL, 8, 0 }, { NULL, 8, 2 }, { NULL, 8, 3 } };

@@ -257,6 +257,61 @@ static void tiles(struct ompgpu_device *dev)
     }
 }
 
+/* Lanes of a warp for an iteration: rows of `length` elements, which an array of row ends says, or the bounds. */
+static const struct lanes_row {
+    const char *what;
+    unsigned long long trip, inner;
+    unsigned length, simdlen, arch;
+    long asked;
+    int lanes;
+} lanes_rows[] = {
+    { "as bounds say, short", 100000, 15, 0, 0, 90, 0, 1 },
+    { "as bounds say", 100000, 16, 0, 0, 90, 0, 8 },
+    { "as bounds say, long", 100000, 256, 0, 0, 90, 0, 32 },
+    { "as bounds say, few rows", 100, 32, 0, 0, 90, 0, 32 },
+    { "as rows say, short", 100000, 0, 3, 0, 90, 0, 1 },
+    { "as rows say", 100000, 0, 40, 0, 90, 0, 8 },
+    { "as rows say, long", 100000, 0, 300, 0, 90, 0, 32 },
+    { "nothing says it", 100000, 0, 0, 0, 90, 0, 1 },
+    { "simdlen", 100000, 0, 0, 4, 90, 0, 4 },
+    { "simdlen decides alone", 100000, 200, 0, 2, 90, 0, 2 },
+    { "OMPGPU_LANES=1", 100000, 200, 0, 2, 90, 1, 1 },
+    { "OMPGPU_LANES=16", 100000, 3, 0, 0, 90, 16, 16 },
+    { "OMPGPU_LANES=31", 100000, 3, 0, 0, 90, 31, 16 },
+    { "the emulated device", 100000, 200, 0, 8, 0, 0, 1 },
+    { "the emulated device, asked", 100000, 200, 0, 8, 0, 32, 8 },
+};
+static void lanes(struct ompgpu_device *dev)
+{
+    enum { MOST = 100000 };
+    static int ends[MOST + 1];
+    static long wide_ends[MOST + 1];
+    struct ompgpu_kernel_entry entry = { .mode = 1 };
+    for (unsigned i = 0; i < COUNT(lanes_rows); i++) {
+        const struct lanes_row *r = &lanes_rows[i];
+        struct ompgpu_function f = { .entry = &entry };
+        struct ompgpu_launch l = { .flags = LOOP | OMPGPU_LAUNCH_LANES, .trip = r->trip, .inner_trip = r->inner, .lanes = r->simdlen,
+                                   .rows = r->length != 0, .row_size = sizeof *ends };
+        for (int k = 0; k <= MOST; k++)
+            wide_ends[k] = ends[k] = k * (int)r->length + 7;
+        uintptr_t e = r->length ? (uintptr_t)ends : 0;
+        dev->info.arch = r->arch;
+        ompgpu_settings.lanes = r->asked;
+        OK(ompgpu_lanes(dev, &f, &l, e, true) == r->lanes, "lanes: %s", r->what);
+        if (!r->length)
+            continue;
+        memset(ends, 0, sizeof ends);
+        OK(ompgpu_lanes(dev, &f, &l, e, true) == r->lanes, "lanes: %s, not read again", r->what);
+        OK(ompgpu_lanes(dev, &f, &l, e + 4, false) == r->lanes, "lanes: %s, others that may not be read", r->what);
+        l.row_size = sizeof *wide_ends;
+        OK(ompgpu_lanes(dev, &f, &l, (uintptr_t)wide_ends, true) == r->lanes, "lanes: %s, of 8 bytes", r->what);
+        f = (struct ompgpu_function){ .entry = &entry };
+        OK(ompgpu_lanes(dev, &f, &l, (uintptr_t)wide_ends, false) == 1, "lanes: %s, not to be read", r->what);
+    }
+    dev->info.arch = 0;
+    ompgpu_settings.lanes = 0;
+}
+
 int main(int argc, char **argv)
 {
     struct ompgpu_device dev = { .plugin = &ompgpu_emu_plugin };
@@ -282,5 +337,6 @@ int main(int argc, char **argv)
     cover();
     divide();
     tiles(&dev);
+    lanes(&dev);
     return tap_end();
 }

@@ -143,7 +143,7 @@ static int program(const char *name)
         int a[3] = { 0 };
         const struct ompgpu_map m[] = { { a, a, sizeof a, 0, OMPGPU_MAP_FROM, 0, "a" } };
         const struct ompgpu_param params[] = { { 0, 8, 0 } };
-        const struct ompgpu_launch l = { OMPGPU_DEVICE_DEFAULT, 4, 64, 0, OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_PARALLEL | OMPGPU_LAUNCH_SPMD, 0, 0, 0, 0, { 0 }, 0 };
+        const struct ompgpu_launch l = { .device = OMPGPU_DEVICE_DEFAULT, .num_teams = 4, .thread_limit = 64, .flags = OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_PARALLEL | OMPGPU_LAUNCH_SPMD };
         run_add(), update_counter(), print_x("main");
         __ompgpu_target(&ask, m, 1, params, 1, &l);
         printf("scratch %d, device %d, threads %d\n", a[0], a[1], a[2]);

@@ -21,6 +21,10 @@ static void copy_with_privates(struct cg *cg, const struct omp_construct *c, str
 /* --------------------------------------------------------------- simd: one thread runs the loop */
 static void write_simd(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
+    if (cg->lanes && c->by_lanes) {
+        cg_simd_by_lanes(cg, c, p);
+        return;
+    }
     bool plain = !p->last && c->nloops && !c->scan;
     for (unsigned j = 0; j < c->nloops; j++)
         plain = plain && c->loops[j].iv_declared;
@@ -340,7 +344,13 @@ static bool write_leaf(struct cg *cg, const struct omp_construct *c)
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
         if (c->leaves != table[i].leaf)
             continue;
+        if (cg->lanes && c->by_lanes)
+            cg_open(cg, "if (__ompgpu_row_once(@lanes))");
         table[i].write(cg, c);
+        if (cg->lanes && c->by_lanes) {
+            cg_close(cg);
+            cg_line(cg, "__ompgpu_row_sync(@lanes);");
+        }
         return true;
     }
     return false;

@@ -132,6 +132,18 @@ static void describe_serial_loops(struct cg *cg, struct text *t, const struct om
     }
 }
 
+/* Of the league's loop, whose iterations several lanes may run. */
+static void describe_lanes(struct cg *cg, struct text *t, const struct omp_construct *target)
+{
+    const struct omp_construct *c = target->spmd_inner;
+    struct cg_plan p;
+    if (!c || !c->lanes)
+        return;
+    cg_make_plan(cg, target, &p);
+    text_printf(t, "lanes\tline %u: %s\n", c->lanes->place.line, cg_lanes_words(cg, &p));
+    cg_free_plan(&p);
+}
+
 /* ------------------------------------------------------------------ reductions */
 static void describe_reductions(struct cg *cg, struct text *t, const struct omp_construct *c)
 {
@@ -305,6 +317,7 @@ static void describe_region(struct cg *cg, FILE *out, const struct omp_construct
     struct text says = { 0 };
     describe_constructs(cg, &says, target);
     describe_serial_loops(cg, &says, target);
+    describe_lanes(cg, &says, target);
     if (whole) {
         describe_maps(cg, &says, target);
         describe_captures(cg, &says, target);

@@ -69,6 +69,18 @@ bool cg_takes_turns(const struct cg *, const struct omp_construct *loop);
 void cg_open_turns(struct cg *, const struct omp_construct *);
 void cg_close_turns(struct cg *, const struct omp_construct *);
 void cg_turn(struct cg *, const struct omp_construct *, const char *number);
+/* lanes.c: the form in which several lanes of a warp run an iteration of the league's loop; false:
+ * the region has none. */
+enum { CG_MOST_LENGTHS = 2 };
+struct cg_lanes {
+    unsigned n, lengths[CG_MOST_LENGTHS]; /* how many lanes, a kernel each */
+    const char *trip; /* in host text: how long the loop inside is, NULL: not known; then … */
+    unsigned rows;    /* … the number of the parameter that has the rows' ends, from 1; 0: none */
+};
+bool cg_find_lanes(struct cg *, const struct cg_plan *, struct cg_lanes *);
+/* Why not, or how, for remarks; NULL: nothing asks for it. */
+const char *cg_lanes_words(struct cg *, const struct cg_plan *);
+void cg_simd_by_lanes(struct cg *, const struct omp_construct *, struct cg_privates *);
 /* cancel.c: around what threads leave when the construct is cancelled */
 void cg_open_cancellable(struct cg *, const struct omp_construct *);
 void cg_close_cancellable(struct cg *, const struct omp_construct *);
@@ -89,18 +101,25 @@ void cg_bind_in_reductions(struct cg *, const struct omp_construct *);
 void cg_function_assumptions(struct cg *, const struct omp_function *);
 
 /* ------------------------------------------------------------------ loops (device/loops.c) */
-/* Who shares the iterations; ALL_THREADS: of the league. */
-enum cg_who { CG_TEAM, CG_THREAD, CG_ALL_THREADS, CG_ONE };
+/* Who shares the iterations; ALL_THREADS: of the league; LANES: those that run an iteration of it.
+ */
+enum cg_who { CG_TEAM, CG_THREAD, CG_ALL_THREADS, CG_ONE, CG_LANES };
 /* The construct's loops with their bodies and private copies, shared as the clauses say, which may
  * be NULL.  Host text has CG_ONE only. */
 void cg_loop_nest(struct cg *, const struct omp_construct *, enum cg_who, struct cg_privates *,
                   const struct omp_clause *schedule, const struct omp_clause *dist_schedule);
 /* The number of iterations at the launch, in host text; NULL: it may not be evaluated there. */
 const char *cg_trip(struct cg *, const struct omp_construct *);
+/* The same of a loop inside of the target construct, and the lower bound of its first loop. */
+const char *cg_inner_trip(struct cg *, const struct omp_construct *target,
+                          const struct omp_construct *);
+const char *cg_first(struct cg *, const struct omp_construct *target);
 /* Has the region's kernel a covering form beside the strided one?  Then in host text: its loops'
  * trip counts at the launch, as an initialiser. */
 enum { CG_COVERED_LOOPS = 4 }; /* struct ompgpu_launch (hostrt/ompgpu.h) */
 bool cg_has_covering_form(const struct cg *, const struct cg_plan *);
+/* Do the forms with lanes cover the loop? */
+bool cg_lanes_cover(const struct cg *, const struct cg_plan *);
 /* And a tiled one, of which the device tool decides (codegen/ir/passes/tiles.c)? */
 bool cg_has_tiled_form(const struct cg *, const struct cg_plan *);
 const char *cg_trips(struct cg *, const struct cg_plan *);

@@ -183,6 +183,10 @@ static unsigned schedule_levels(const struct cg *cg, struct level *to, enum cg_w
         to[0] = (struct level){ SERIAL, CG_ONE, NULL };
         return 1;
     }
+    if (who == CG_LANES) {
+        to[0] = (struct level){ CYCLIC, CG_LANES, NULL };
+        return 1;
+    }
     if (who == CG_THREAD)
         return thread_levels(cg, to, sched);
     if (!dist && (who == CG_TEAM || s == OMPSCHED_NONE || s == OMPSCHED_STATIC)) {
@@ -211,15 +215,8 @@ static unsigned task_levels(struct level *to, const struct omp_construct *c,
     return 2;
 }
 
-/* Number of a taker and how many there are, as two arguments. */
-static const char *const takers[] = {
-    [CG_TEAM] = "__OMPGPU_TEAMS",
-    [CG_THREAD] = "__OMPGPU_THREADS",
-    [CG_ALL_THREADS] = "__OMPGPU_ALL_THREADS",
-    [CG_ONE] = "0, 1",
-};
-
-static const char *id_of(enum cg_who who)
+/* Number of a taker and how many there are. */
+static const char *id_of(struct cg *cg, enum cg_who who)
 {
     static const char *const ids[] = {
         [CG_TEAM] = "(unsigned)__ompgpu_team_id()",
@@ -227,9 +224,11 @@ static const char *id_of(enum cg_who who)
         [CG_ALL_THREADS] = "__OMPGPU_LEAGUE_THREAD",
         [CG_ONE] = "0",
     };
-    return ids[who];
+    if (who == CG_LANES)
+        return cg_strf(cg, "__OMPGPU_ROW_LANE(@lanes)");
+    return cg->lanes && who == CG_ALL_THREADS ? cg_strf(cg, "%s / @lanes", ids[who]) : ids[who];
 }
-static const char *count_of(enum cg_who who)
+static const char *count_of(struct cg *cg, enum cg_who who)
 {
     static const char *const counts[] = {
         [CG_TEAM] = "(unsigned)__ompgpu_num_teams()",
@@ -237,7 +236,24 @@ static const char *count_of(enum cg_who who)
         [CG_ALL_THREADS] = "__OMPGPU_LEAGUE_SIZE",
         [CG_ONE] = "1",
     };
-    return counts[who];
+    if (who == CG_LANES)
+        return cg_strf(cg, "@lanes");
+    return cg->lanes && who == CG_ALL_THREADS ? cg_strf(cg, "%s / @lanes", counts[who])
+                                              : counts[who];
+}
+
+/* Both, as two arguments. */
+static const char *takers(struct cg *cg, enum cg_who who)
+{
+    static const char *const macros[] = {
+        [CG_TEAM] = "__OMPGPU_TEAMS",
+        [CG_THREAD] = "__OMPGPU_THREADS",
+        [CG_ALL_THREADS] = "__OMPGPU_ALL_THREADS",
+        [CG_ONE] = "0, 1",
+    };
+    return who == CG_LANES || (cg->lanes && who == CG_ALL_THREADS)
+               ? cg_strf(cg, "%s, %s", id_of(cg, who), count_of(cg, who))
+               : macros[who];
 }
 
 /* ------------------------------------------------------------------ levels that hand on ranges */
@@ -256,7 +272,7 @@ static void open_chunks(struct cg *cg, unsigned w, unsigned d, enum cg_who who, 
     cg_open(cg,
             "for (struct __ompgpu_chunks%u @c%u = __ompgpu_chunks%u(%s, %s, %s); @c%u.more; "
             "__ompgpu_next_chunk%u(&@c%u))",
-            w, d, w, takers[who], m, size, d, w, d);
+            w, d, w, takers(cg, who), m, size, d, w, d);
     if (who == CG_ONE) /* each chunk is a task */
         cg_end_cancelled_tasks(cg);
     cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_chunk%u(&@c%u);", w, d, w, d);
@@ -273,7 +289,7 @@ static struct range open_level(struct cg *cg, const struct nest *n, const struct
     switch (l->kind) {
     case BLOCK:
         cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_block%u(%s, %s);", w, d, w,
-                takers[l->who], r.m);
+                takers(cg, l->who), r.m);
         break;
     case CHUNK: open_chunks(cg, w, d, l->who, r.m, chunk); break;
     case RUNTIME:
@@ -302,8 +318,10 @@ static const char *iteration_of(struct cg *cg, struct range r, const char *k)
 static void open_loop(struct cg *cg, const struct nest *n, unsigned w, const char *i,
                       enum cg_who who, const char *m)
 {
-    const char *first = n->covering ? cg_strf(cg, "__ompgpu_league%u(@env, @covering, %s)", w, m)
-                                    : cg_strf(cg, "__ompgpu_loop%u(%s, %s)", w, takers[who], m);
+    const char *first = n->covering && cg->lanes ? cg_strf(cg, "__ompgpu_rows%u(@env, @lanes)", w)
+                        : n->covering
+                            ? cg_strf(cg, "__ompgpu_league%u(@env, @covering, %s)", w, m)
+                            : cg_strf(cg, "__ompgpu_loop%u(%s, %s)", w, takers(cg, who), m);
     if (n->tiled)
         first = cg_strf(cg, IS_TILED " ? __ompgpu_tile_loop(@tile) : %s", first);
     cg_open(cg, "for (struct __ompgpu_loop%u %s = %s; %s.more; __ompgpu_next%u(&%s))", w, i, first,
@@ -363,7 +381,7 @@ static void declare_digits(struct cg *cg, const struct nest *n, const char *k, c
                                      tile_member(cg, n, j), n->l[j].trip);
         if (!j)
             digit = cg_strf(cg, "__ompgpu_first_digit%s(@rest, @stride, %s)", how, n->l[j].trip);
-        else if (n->covering)
+        else if (n->covering && !(cg->lanes && cg_constant_trip(&n->c->loops[j]) > 0))
             digit =
                 cg_strf(cg, "__ompgpu_league_digit%s(@env, @covering, %u, &@rest, &@stride, %s)",
                         how, j, n->l[j].trip);
@@ -403,7 +421,7 @@ static const char *type_of_takers(const struct nest *n)
 /* Of the whole space: the first digit says when it ends. */
 static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who)
 {
-    const char *nonempty = is_nonempty(cg, n), *at = n->l[0].at, *id = id_of(who),
+    const char *nonempty = is_nonempty(cg, n), *at = n->l[0].at, *id = id_of(cg, who),
                *more = cg_strf(cg, "%s.at < %s.n", at, at), *next = advance(cg, n);
     if (n->covering) {
         cg_line(cg, "__builtin_assume(!@covering || (%s));", nonempty);
@@ -417,7 +435,7 @@ static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who
     }
     declare_tile(cg, n);
     cg_open(cg, "if (%s)", nonempty);
-    declare_digits(cg, n, type_of_takers(n), id, count_of(who));
+    declare_digits(cg, n, type_of_takers(n), id, count_of(cg, who));
     cg_open(cg, "for (_Bool @more = %s; @more; @more = %s)", more, next);
 }
 
@@ -459,7 +477,7 @@ static void open_digits(struct cg *cg, const struct nest *n, const struct level 
         return;
     }
     cg_line(cg, "struct __ompgpu_loop64 @it = __ompgpu_loop64(%s, %s);",
-            takers[serial ? CG_ONE : l->who], r.m);
+            takers(cg, serial ? CG_ONE : l->who), r.m);
     cg_open(cg, "if (@it.more)");
     declare_digits(cg, n, n->k, plus(cg, r.lo, cg_strf(cg, "@it.at")), cg_strf(cg, "@it.stride"));
     cg_open(cg, "for (; @it.more; __ompgpu_next64(&@it), (void)%s)", advance(cg, n));
@@ -495,7 +513,7 @@ static const char *open_batches(struct cg *cg, struct nest *n, const struct leve
     if (nested) {
         cg_open(cg, "if (%s)", is_nonempty(cg, n));
         declare_total(cg, n, true);
-        declare_digits(cg, n, type_of_takers(n), id_of(l->who), count_of(l->who));
+        declare_digits(cg, n, type_of_takers(n), id_of(cg, l->who), count_of(cg, l->who));
         cg_line(cg, "_Bool @more = %s.at < %s.n;", n->l[0].at, n->l[0].at);
         next = cg_strf(cg, ", @more = %s", advance(cg, n));
         more = cg_strf(cg, "%s.size > 1 ? %s.i.more : @more", i, i);
@@ -505,7 +523,7 @@ static const char *open_batches(struct cg *cg, struct nest *n, const struct leve
         cg,
         "for (struct __ompgpu_batches%u %s = __ompgpu_batches%u(%s, %s, __ompgpu_batch_size(%d)); "
         "%s.size; __ompgpu_next_size%u(&%s))",
-        w, i, w, takers[l->who], n->total, l->who == CG_THREAD, i, w, i);
+        w, i, w, takers(cg, l->who), n->total, l->who == CG_THREAD, i, w, i);
     cg_open(cg, "for (; %s; __ompgpu_next_batch%u(&%s))", more, w, i);
     cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
     cg_open(cg, "for (unsigned @u = 0; @u < %s.size; @u++%s)", i, next);
@@ -591,16 +609,16 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
         locals = cg_strf(cg, "@last = @k == %s - 1; %s", n->total, locals);
     if (digits) {
         cg_open(cg, "if (%s != 0)", n->total);
-        declare_digits(cg, n, type_of_takers(n), id_of(who), count_of(who));
+        declare_digits(cg, n, type_of_takers(n), id_of(cg, who), count_of(cg, who));
     }
     for (unsigned j = 0; j < n->n; j++)
         saved[j] = cg_bind(cg, n->c->loops[j].iv, NULL);
     enum cg_who within = who == CG_ALL_THREADS ? CG_THREAD : who;
-    cg_scan_loop(cg, n->c, p,
-                 &(struct cg_scan_steps){ n->k, n->total, id_of(within), count_of(within), locals,
-                                          digits ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
-                                          scan_rows(cg, n, who, p), who == CG_ONE,
-                                          who == CG_ALL_THREADS });
+    cg_scan_loop(
+        cg, n->c, p,
+        &(struct cg_scan_steps){ n->k, n->total, id_of(cg, within), count_of(cg, within), locals,
+                                 digits ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
+                                 scan_rows(cg, n, who, p), who == CG_ONE, who == CG_ALL_THREADS });
     for (unsigned j = n->n; j--;)
         cg_bind(cg, n->c->loops[j].iv, saved[j]);
     if (digits)
@@ -838,8 +856,9 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     unsigned tasks = task_levels(levels, c, p), open = cg->out->open;
     unsigned nlevels = tasks ? tasks : schedule_levels(cg, levels, who, schedule, dist_schedule);
     declare_bounds(cg, c, &n);
-    n.covering = cg->plan && c == cg->plan->inner && cg_has_covering_form(cg, cg->plan);
-    n.tiled = n.covering && cg_has_tiled_form(cg, cg->plan);
+    n.covering = cg->plan && c == cg->plan->inner &&
+                 (cg->lanes ? cg_lanes_cover(cg, cg->plan) : cg_has_covering_form(cg, cg->plan));
+    n.tiled = n.covering && !cg->lanes && cg_has_tiled_form(cg, cg->plan);
     declare_total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan || needs_end(&n, p));
     if (needs_end(&n, p))
         search_end(cg, &n);
@@ -877,18 +896,29 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
  * know the trip counts exactly.
  *
  * So do nests whose bodies have loops: for the tiled form, which comes with it. */
-bool cg_has_covering_form(const struct cg *cg, const struct cg_plan *p)
+static bool may_cover(const struct cg *cg, const struct cg_plan *p)
 {
     const unsigned leaves = OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
     const struct omp_construct *c = p->inner;
     struct level levels[3];
     if (!p->spmd || (p->leaves & leaves) != leaves || p->reduction || c->scan || c->cancelled ||
-        !c->is_short || (c->repeats && c->nloops == 1) || !c->nloops ||
-        c->nloops > CG_COVERED_LOOPS)
+        !c->nloops || c->nloops > CG_COVERED_LOOPS)
         return false;
     return schedule_levels(cg, levels, CG_ALL_THREADS, cg_clause(c, OMPC_SCHEDULE),
                            cg_clause(c, OMPC_DIST_SCHEDULE)) == 1 &&
            cg_trips_are_exact(cg, p);
+}
+
+bool cg_has_covering_form(const struct cg *cg, const struct cg_plan *p)
+{
+    const struct omp_construct *c = p->inner;
+    return c->is_short && !(c->repeats && c->nloops == 1) && may_cover(cg, p);
+}
+
+/* With a loop inside of it, a single loop is worth little; the digits of a nest are worth more. */
+bool cg_lanes_cover(const struct cg *cg, const struct cg_plan *p)
+{
+    return p->inner->nloops > 1 && may_cover(cg, p);
 }
 
 /* Which thread runs an iteration, and how many there are, is the implementation's choice. */

@@ -217,24 +217,24 @@ static void write_entry(struct cg *cg, const char *region, const char *form, con
 static const char *mode_of(const struct cg_plan *p) { return p->spmd ? "SPMD" : "GENERIC"; }
 
 /* The kernel as the GPU calls it, … */
-static void write_gpu_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
+static void write_gpu_kernel(struct cg *cg, const char *region, const struct cg_plan *p,
                              const char *id, const char *form, const char *parameters)
 {
     cg_open_function(cg, "__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env @env%s)", id,
                      parameters);
-    write_entry(cg, c->region, form, mode_of(p), cg_strf(cg, "&@env"), argument_list(cg, p));
+    write_entry(cg, region, form, mode_of(p), cg_strf(cg, "&@env"), argument_list(cg, p));
 }
 
 /* … and as the emulated device does. */
-static void write_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
-                         const char *id, const char *form, const char *parameters)
+static void write_kernel(struct cg *cg, const char *region, const struct cg_plan *p, const char *id,
+                         const char *form, const char *parameters)
 {
     cg_puts(cg, "\n#ifdef __NVPTX__\n");
-    write_gpu_kernel(cg, c, p, id, form, parameters);
+    write_gpu_kernel(cg, region, p, id, form, parameters);
     cg_puts(cg, "\n#else\n");
     cg_open_function(cg, "void %s(void **@p)", id);
     cg_line(cg, "struct __ompgpu_env *@env = @p[0];");
-    write_entry(cg, c->region, form, mode_of(p), cg_strf(cg, "@env"), unpacked_list(cg, p));
+    write_entry(cg, region, form, mode_of(p), cg_strf(cg, "@env"), unpacked_list(cg, p));
     cg_puts(cg, "\n#endif\n");
 }
 
@@ -261,20 +261,49 @@ static void write_kernels(struct cg *cg, const struct omp_construct *c, const st
     bool covering = cg_has_covering_form(cg, p);
     unsigned exact = is_exact(p) ? OMPGPU_KERNEL_EXACT : 0;
     write_info(cg, c, p, c->region, max_threads(p), bytes, flags | (covering ? 0 : exact));
-    write_kernel(cg, c, p, c->region, covering ? "1" : NULL, parameters);
+    write_kernel(cg, c->region, p, c->region, covering ? "1" : NULL, parameters);
     if (!covering)
         return;
     const char *strided = cg_strided_kernel(cg, c);
     write_info(cg, c, p, strided, max_threads(p), bytes, flags | exact | OMPGPU_KERNEL_STRIDED);
-    write_kernel(cg, c, p, strided, "0", parameters);
+    write_kernel(cg, c->region, p, strided, "0", parameters);
     if (!cg_has_tiled_form(cg, p))
         return;
     const char *tiled = cg_strf(cg, "%s" OMPGPU_TILED_SUFFIX, c->region);
     cg_puts(cg, "\n#ifdef __NVPTX__\n");
     write_info(cg, c, p, tiled, OMPGPU_TILE, NULL,
                flags | OMPGPU_KERNEL_EXACT | OMPGPU_KERNEL_TILED);
-    write_gpu_kernel(cg, c, p, tiled, "__ompgpu_tiled(__ompgpu_tile_shift())", parameters);
+    write_gpu_kernel(cg, c->region, p, tiled, "__ompgpu_tiled(__ompgpu_tile_shift())", parameters);
     cg_puts(cg, "\n#endif\n");
+}
+
+/* The same region's function once more, and a kernel for each number of lanes. */
+static void write_lanes(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
+{
+    struct cg_lanes lanes;
+    unsigned flags = 0, exact = is_exact(p) ? OMPGPU_KERNEL_EXACT : 0;
+    if (!cg_find_lanes(cg, p, &lanes))
+        return;
+    const char **env = cg_push_env(cg, true), *parameters = parameter_list(cg, p),
+               *name = cg_strf(cg, "%s@lanes", c->region);
+    cg->lanes = true;
+    bind_parameters(cg, p);
+    cg_open_function(
+        cg, "__OMPGPU_REGION void %s@region(struct __ompgpu_env *@env, const unsigned @lanes%s)",
+        name, parameters);
+    cg_fp_pragmas(cg, c->spmd_inner->pragma.begin);
+    if (cg_lanes_cover(cg, p))
+        cg_line(cg, "const _Bool @covering = 1;");
+    const char *bytes = spmd_region(cg, p, &flags);
+    cg_close(cg);
+    for (unsigned i = 0; i < lanes.n; i++) {
+        const char *id = cg_strf(cg, "%s" OMPGPU_LANES_SUFFIX "%u", c->region, lanes.lengths[i]);
+        write_info(cg, c, p, id, max_threads(p), p->reduction ? bytes : NULL,
+                   flags | exact | OMPGPU_KERNEL_LANES);
+        write_kernel(cg, name, p, id, cg_strf(cg, "%u", lanes.lengths[i]), parameters);
+    }
+    cg->lanes = false;
+    cg_pop_env(cg, env);
 }
 
 /* The region's function, and the kernels that call it. */
@@ -316,6 +345,7 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     cg->before = &before;
     cg->out = &text;
     write_region(cg, c, &p);
+    write_lanes(cg, c, &p);
     cg->out = out;
     cg->before = outer;
     cg_comment(cg, "%s:%u in %s: %s  (%s)", cg_in_comment(cg, c->place.file), c->place.line,

@@ -183,7 +183,17 @@ static bool loop_is_known(const struct cg *cg, const struct omp_construct *targe
 
 const char *cg_trip(struct cg *cg, const struct omp_construct *target)
 {
-    const struct omp_construct *c = target->spmd_inner ? target->spmd_inner : target;
+    return cg_inner_trip(cg, target, target->spmd_inner ? target->spmd_inner : target);
+}
+
+const char *cg_first(struct cg *cg, const struct omp_construct *target)
+{
+    return lower_at_launch(cg, &target->spmd_inner->loops[0]);
+}
+
+const char *cg_inner_trip(struct cg *cg, const struct omp_construct *target,
+                          const struct omp_construct *c)
+{
     const char *product = NULL;
     for (unsigned j = 0; j < c->nloops; j++) {
         if (!loop_is_known(cg, target, &c->loops[j]))

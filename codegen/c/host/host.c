@@ -76,8 +76,9 @@ static bool passes_addresses(const struct cg_plan *p)
     return i < p->nparams;
 }
 
-static unsigned launch_flags(const struct omp_construct *c, const struct cg_plan *p)
+static unsigned launch_flags(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
 {
+    struct cg_lanes lanes;
     bool scans = p->teams && p->inner->scan;
     unsigned flags = 0;
     flags |= p->teams ? OMPGPU_LAUNCH_TEAMS : 0;
@@ -87,6 +88,7 @@ static unsigned launch_flags(const struct omp_construct *c, const struct cg_plan
     flags |= scans ? OMPGPU_LAUNCH_SCAN : 0;
     flags |= cg_clause(c, OMPC_OMPX_DYN_CGROUP_MEM) ? OMPGPU_LAUNCH_DYNAMIC : 0;
     flags |= passes_addresses(p) ? OMPGPU_LAUNCH_NAMED : 0;
+    flags |= cg_find_lanes(cg, p, &lanes) ? OMPGPU_LAUNCH_LANES : 0;
     return flags | (p->spmd ? OMPGPU_LAUNCH_SPMD : 0);
 }
 
@@ -239,6 +241,24 @@ static void declare_region(struct cg *cg, const struct omp_construct *c, const s
         cg_line(cg, "__atomic_store_n(&@region%s.unit, __ompgpu_this_unit(), 0);", suffix);
 }
 
+/* How long the loop is that lanes may share. */
+static void declare_lanes(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
+{
+    const struct omp_lanes *l = p->inner->lanes;
+    struct cg_lanes lanes;
+    if (!cg_find_lanes(cg, p, &lanes))
+        return;
+    if (l->length)
+        cg_line(cg, ".lanes = %u,", l->length);
+    if (lanes.trip)
+        cg_line(cg, ".inner_trip = %s,", lanes.trip);
+    if (!lanes.rows)
+        return;
+    cg_line(cg, ".rows = %u,", lanes.rows);
+    cg_line(cg, ".row_size = %u,", (unsigned)l->rows->type->elem->size);
+    cg_line(cg, ".first = (long long)%s + %lld,", cg_first(cg, c), (long long)l->first);
+}
+
 static void declare_launch(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
                            const char *suffix)
 {
@@ -246,7 +266,9 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
                *trip = cg_trip(cg, c);
     const char *slot = cg_launch_slot_bytes(cg, p), *copy = cg_launch_copy_bytes(cg, p),
                *inner = cg_inner_copy_bytes(cg, c, p);
-    bool covering = cg_has_covering_form(cg, p);
+    struct cg_lanes lanes;
+    bool covering =
+        cg_has_covering_form(cg, p) || (cg_lanes_cover(cg, p) && cg_find_lanes(cg, p, &lanes));
     const struct {
         const char *member, *value;
     } rows[] = {
@@ -254,7 +276,7 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
         { "num_teams", teams },
         { "thread_limit", thread_limit(cg, c, p) },
         { "trip", trip },
-        { "flags", cg_strf(cg, "%u", launch_flags(c, p)) },
+        { "flags", cg_strf(cg, "%u", launch_flags(cg, c, p)) },
         { "copy_bytes", copy },
         { "reduce_bytes", slot },
         { "inner_bytes", inner },
@@ -266,6 +288,7 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].value)
             cg_line(cg, ".%s = %s,", rows[i].member, rows[i].value);
+    declare_lanes(cg, c, p);
     cg_close_with(cg, ";");
 }
 

@@ -307,7 +307,7 @@ void cg_state_teams(struct cg *cg, const struct cg_privates *p)
 {
     const char *record = p->atomic ? NULL : p->record, *bytes;
     unsigned variables = p->flags >> OMPGPU_KERNEL_VARIABLES & 255,
-             arrays = p->flags >> (OMPGPU_KERNEL_VARIABLES + 8);
+             arrays = p->flags >> (OMPGPU_KERNEL_VARIABLES + 8) & OMPGPU_KERNEL_MOST_ARRAYS;
     cg->teams_flags = p->flags;
     cg->teams_bytes = record ? cg_strf(cg, "sizeof(%s)", record) : NULL;
     if (!cg_has_entries(cg, p))

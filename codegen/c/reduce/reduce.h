@@ -46,8 +46,8 @@ extern const struct cg_copy_kind cg_record_copy, cg_array_copy, cg_scan_copy, cg
 /* whose is the original of a reduction that several teams end (reduce/deferred.c) */
 enum cg_owner { CG_OF_TEAM, CG_OF_LEAGUE, CG_OF_UNKNOWN };
 /* who takes part in a reduction: one thread, the main thread of each team for itself, the threads
- * of a team, those of all teams, the main threads of all teams */
-enum cg_finish { CG_SERIAL, CG_ONE_THREAD, CG_PARALLEL, CG_LEAGUE, CG_TEAMS };
+ * of a team, those of all teams, the main threads of all teams, the lanes that run an iteration */
+enum cg_finish { CG_SERIAL, CG_ONE_THREAD, CG_PARALLEL, CG_LEAGUE, CG_TEAMS, CG_ROW };
 
 struct cg_private {
     const struct cg_copy_kind *kind;

@@ -114,7 +114,8 @@ static struct counts count_items(struct cg *cg, const struct cg_privates *p)
 unsigned cg_kernel_counts(unsigned variables, unsigned arrays)
 {
     return (variables < 255 ? variables : 255) << OMPGPU_KERNEL_VARIABLES |
-           arrays << (OMPGPU_KERNEL_VARIABLES + 8);
+           (arrays < OMPGPU_KERNEL_MOST_ARRAYS ? arrays : OMPGPU_KERNEL_MOST_ARRAYS)
+               << (OMPGPU_KERNEL_VARIABLES + 8);
 }
 
 /* For -Rompgpu, and for OMPGPU_INFO in the kernel's flags. */
@@ -143,6 +144,8 @@ static void describe_reduction(struct cg *cg, struct cg_privates *p)
             words = cg_strf(cg, "%s | __OMPGPU_RED_%s", words, flags[i].flag);
     p->flags = cg_kernel_counts(n.variables, n.arrays) | (p->atomic ? OMPGPU_KERNEL_ATOMIC : 0) |
                (p->redux ? OMPGPU_KERNEL_REDUX : 0);
+    if (cg->lanes) /* the usual form has said it */
+        return;
     cg_line(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, %s, %s)", p->base,
             cg_quoted(cg, n.place.file), cg_quoted(cg, n.names), n.place.line, n.place.col,
             n.variables, n.arrays, p->record ? cg_strf(cg, "sizeof(%s)", p->record) : "0", words);
@@ -169,7 +172,8 @@ void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
         cg_write_record(cg, p);
         cg_array_functions(cg, p);
         cg_deferred_record(cg, p);
-        describe_reduction(cg, p);
+        if (p->finish != CG_ROW)
+            describe_reduction(cg, p);
     }
     cg->out = out;
 }
@@ -223,6 +227,33 @@ static void finish_one_thread(struct cg *cg, const struct cg_privates *p)
     if (p->deferred && p->record)
         cg_load_record(cg, p);
     update_originals(cg, p, "");
+}
+
+/* Do a OP b and b OP a have the same bits? */
+static bool commutes(const struct cg_private *k)
+{
+    enum omp_type_kind t = k->elem->kind;
+    bool number = t == OMPT_INT || t == OMPT_BOOL || t == OMPT_FLOAT;
+    return number && !k->udr &&
+           (t != OMPT_FLOAT || omp_reduction_ops[k->sharing->clause->op].class == OMPR_ARITHMETIC);
+}
+
+/* Each lane has the result, to go on with; what the league's loop reduces, one of them adds to. */
+static void finish_row(struct cg *cg, const struct cg_privates *p)
+{
+    const char *from = cg_strf(cg, "@rec.");
+    bool commute = true;
+    for (unsigned i = 0; i < p->n; i++)
+        commute = commute && (!cg_is_reduction(&p->list[i]) || commutes(&p->list[i]));
+    cg_load_record(cg, p);
+    cg_line(cg, "__ompgpu_reduce_row(@lanes, &@rec, &@tmp, %s, @combine_%s%s, %d);",
+            cg_record_size(cg, p), p->base, redux_argument(cg, p), commute);
+    cg_update_items(cg, p, from, CG_OF_TEAM);
+    if (!cg_has_items_of(p, CG_OF_LEAGUE))
+        return;
+    cg_open(cg, "if (__OMPGPU_ROW_LANE(@lanes) == 0)");
+    cg_update_items(cg, p, from, CG_OF_LEAGUE);
+    cg_close(cg);
 }
 
 /* The threads of a team as a team; a generic kernel's main thread by itself. */
@@ -297,7 +328,9 @@ void cg_finish_reduction(struct cg *cg, const struct cg_privates *p)
         cg_line(cg, "__ompgpu_whole_warps();");
     if (p->atomic)
         finish_atomically(cg, p);
-    if (entries || (arrays && league)) {
+    if (p->finish == CG_ROW) {
+        finish_row(cg, p);
+    } else if (entries || (arrays && league)) {
         finish_in_steps(cg, p);
     } else if (!p->atomic) {
         if (p->finish == CG_SERIAL || p->finish == CG_ONE_THREAD)

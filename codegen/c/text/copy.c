@@ -95,7 +95,8 @@ struct omp_extent cg_whole(const struct omp_construct *c)
 
 /* ------------------------------------------------------------------ the copier */
 struct cursor {
-    unsigned ref, rename, construct;
+    unsigned ref, rename, construct, guard;
+    bool guarded; /* inside of that guard */
 };
 
 static unsigned construct_at(struct cg *cg, unsigned *i, unsigned end)
@@ -114,6 +115,8 @@ static void place_cursors(const struct omp_unit *u, struct cursor *c, unsigned o
     c->ref = cg_first_ref(u, offset);
     c->rename = FIRST_AT(u->renames, u->nrenames, .offset, offset);
     c->construct = FIRST_AT(u->constructs, u->nconstructs, ->pragma.begin, offset);
+    c->guard = FIRST_AT(u->guards, u->nguards, .extent.begin, offset);
+    c->guarded = false;
 }
 
 /* ------------------------------------------------------------------ the layout of user text
@@ -295,6 +298,43 @@ static void begin_at_column(struct cg *cg, unsigned at)
         cg_pad(cg, fe_place(u, at).col - 1);
 }
 
+static unsigned rename_at(const struct cg *cg, const struct cursor *cur, unsigned end)
+{
+    const struct omp_unit *u = cg->unit;
+    return cg->renames && cur->rename < u->nrenames ? min(u->renames[cur->rename].offset, end)
+                                                    : end;
+}
+
+/* Where the next guard begins, or the one that is open ends. */
+static unsigned guard_at(const struct cg *cg, const struct cursor *cur, unsigned end)
+{
+    const struct omp_unit *u = cg->unit;
+    if (!cg->lanes || cur->guard == u->nguards)
+        return end;
+    struct omp_extent e = u->guards[cur->guard].extent;
+    return min(cur->guarded ? e.end : e.begin, end);
+}
+
+/* At the end of one, or at the begin of one that is in the text up to `end`; false: at neither. */
+static bool pass_guard(struct cg *cg, struct cursor *cur, unsigned pos, unsigned end)
+{
+    const struct omp_unit *u = cg->unit;
+    if (!cg->lanes || cur->guard == u->nguards)
+        return false;
+    const struct omp_guard *g = &u->guards[cur->guard];
+    if (cur->guarded && g->extent.end == pos) {
+        cg_put(cg, g->last ? " } }" : " } __ompgpu_row_sync(@lanes); }");
+        cur->guarded = false;
+        cur->guard++;
+        return true;
+    }
+    if (cur->guarded || g->extent.begin != pos || pos >= end)
+        return false;
+    pad_user(cg, pos);
+    cg_put(cg, "{ if (__ompgpu_row_once(@lanes)) { ");
+    return cur->guarded = true;
+}
+
 static bool is_spelled_alike(const struct cg *cg, size_t written, unsigned from, unsigned to)
 {
     const struct cg_text *t = cg->out;
@@ -311,15 +351,16 @@ void cg_copy(struct cg *cg, struct omp_extent e)
     begin_at_column(cg, e.begin);
     for (unsigned pos = e.begin;;) {
         unsigned ref = cur.ref < u->nrefs ? min(u->refs[cur.ref].offset, e.end) : e.end;
-        unsigned rename = cg->renames && cur.rename < u->nrenames
-                              ? min(u->renames[cur.rename].offset, e.end)
-                              : e.end;
+        unsigned rename = rename_at(cg, &cur, e.end);
         unsigned construct = construct_at(cg, &cur.construct, e.end);
-        unsigned next = min(min(ref, rename), construct);
+        unsigned next = min(min(ref, rename), min(construct, guard_at(cg, &cur, e.end)));
         write_user(cg, pos, next);
         pos = next;
+        bool guard = pass_guard(cg, &cur, pos, e.end);
         if (next >= e.end)
             break;
+        if (guard)
+            continue;
         if (construct == next) {
             pos = copy_construct(cg, u->constructs[cur.construct], e.end);
             place_cursors(u, &cur, pos);

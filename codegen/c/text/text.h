@@ -54,6 +54,9 @@ struct cg {
     /* device: the taskgroups around what is written, innermost first (device/task.c) */
     struct cg_group *groups;
     const struct cg_plan *plan; /* of that region */
+    /* device: what is written is the form of it in which lanes share iterations: the unit's guards
+     * count, @lanes is how many there are (device/lanes.c) */
+    bool lanes;
     /* what the kernel's info says of the region's teams reductions: bytes of a team's slot … */
     const char *teams_bytes;
     unsigned teams_flags; /* … OMPGPU_KERNEL_* */

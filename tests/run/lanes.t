@@ -1,0 +1,79 @@
+#!/bin/sh
+# lanes.c with any number of lanes: on the emulated device in several orders and with its checks, and as the GPU's code on the PTX machine, in several
+# orders, with stores that others see late and with its race check.  What stops lanes, and what the compiler says of it.
+. tests/lib.sh
+ARCH=--gpu-arch=sm_90,emu
+for flags in -O2 -O0; do
+    check "compiles $flags" "$CC" $ARCH $flags -w "$ROOT/tests/run/lanes.c" -o lanes -lm || continue
+    for lanes in 1 2 4 8 16 32; do
+        OMPGPU_LANES=$lanes; export OMPGPU_LANES
+        OMPGPU_DEVICE=emu; export OMPGPU_DEVICE
+        check "$flags, $lanes lanes" ./lanes
+        for seed in 1 2; do OMPGPU_EMU_SCHEDULE=random:$seed check "$flags, $lanes lanes, random:$seed" ./lanes; done
+        [ "$flags" = -O2 ] || continue
+        OMPGPU_DEVICE=ptx
+        check "$lanes lanes on the PTX machine" ./lanes
+        OMPGPU_PTX_SCHEDULE=$lanes check "$lanes lanes on the PTX machine, another order" ./lanes
+        OMPGPU_PTX_SCHEDULE=$lanes OMPGPU_PTX_MEMORY=weak check "$lanes lanes on the PTX machine, weak" ./lanes
+        OMPGPU_CHECK=race check "$lanes lanes on the PTX machine, race" ./lanes
+    done
+done
+unset OMPGPU_LANES OMPGPU_DEVICE
+
+# says WORDS CLAUSES STATEMENT [BEFORE]: a row with that statement in a simd loop with these clauses, and one before it
+says() {
+    cat >says.c <<C
+#include <stdlib.h>
+static double next(double *p) { return (*p)++; }
+void f(int n, const int *e, const double *restrict a, double *restrict y, double *restrict z, double *p, int *count)
+{
+#pragma omp target teams distribute parallel for map(to: e[0:n + 1], a[0:9 * n]) map(tofrom: y[0:9 * n], z[0:9 * n], p[0:9 * n], count[0:n])
+    for (int i = 0; i < n; i++) {
+        double s = 0, t = 0, tmp[9];
+        int m = count[i];
+        ${4:-;};
+#pragma omp simd reduction(+: s) $2
+        for (int k = e[i]; k < e[i + 1]; k++) {
+            $3;
+        }
+        y[i] = s + t + tmp[0] + m;
+    }
+}
+C
+    "$CC" $ARCH -O2 -w -Rompgpu -c says.c -o says.o >says 2>&1
+    check "$2 $3 $4: $1" has says "lanes .*$1"
+}
+says "8 or 32 lanes of a warp .* where the simd loop is long enough" "" "s += a[k]"
+says "16 lanes of a warp .* as simdlen says" "simdlen(16)" "s += a[k]"
+says "4 lanes of a warp .* long enough" "safelen(7)" "s += a[k]"
+says "4 lanes of a warp .* as simdlen says" "safelen(7) simdlen(6)" "s += a[k]"
+says "'simdlen' says that it takes one lane" "simdlen(1)" "s += a[k]"
+says "'safelen' says that it takes one lane" "safelen(1)" "s += a[k]"
+says "8 or 32 lanes" "" "s += a[k] * p[e[k]]"
+says "8 or 32 lanes" "" "z[k] = a[k] + z[k]"
+says "not side by side" "" "s += a[k * n + i]"
+says "16 lanes" "simdlen(16)" "s += a[k * n + i]"
+says "may access" "simdlen(16)" "z[k] = z[k + 1]"
+says "may access" "simdlen(16)" "p[k] = a[k]"
+says "may access" "simdlen(16)" "z[(char)k] = a[k]"
+says "may access" "simdlen(16)" "z[e[k]] = a[k]"
+says "may access" "simdlen(16)" "z[i] = a[k]"
+says "may access" "simdlen(16)" "*(z + k) = a[k]"
+says "16 lanes" "simdlen(16) order(concurrent)" "p[k] = p[k + 1]"
+says "'t' is set in the simd loop" "simdlen(16)" "t = a[k]"
+says "'tmp' is set in the simd loop" "simdlen(16)" "tmp[k % 9] = a[k]"
+says "16 lanes" "simdlen(16) private(t)" "t = a[k], s += t"
+says "'lastprivate'" "simdlen(16) lastprivate(t)" "t = a[k]"
+says "'if'" "simdlen(16) if(n > 3)" "s += a[k]"
+says "may do more than compute" "simdlen(16)" "s += next(p)"
+says "takes an address" "simdlen(16)" "s += *&tmp[1]"
+says "takes an address" "simdlen(16)" "s += a[k]" "double **q = &p; *q = z"
+says "takes an array's address" "simdlen(16)" "s += a[k]" "double *q = tmp; *q = 1"
+says "a statement sets a variable" "simdlen(16)" "s += a[k]" "y[m++] = 1"
+says "only one lane may evaluate" "simdlen(16)" "s += a[k]" "if (next(p) > 1) t = 2"
+says "not looked into" "simdlen(16)" "s += a[k]" "goto end; end: t = 1"
+says "neither the iteration's own nor mapped" "simdlen(16)" "s += a[k]" "n = 3"
+says "volatile" "simdlen(16)" "s += a[k]" "t = *(volatile double *)p"
+says "16 lanes" "simdlen(16)" "s += a[k]" "if (m > 2) y[i] = 3; else z[next(p) > 1] = 4"
+says "all of another loop" "" "s += a[k]" "for (int j = 0; j < m; j++) t += j"
+finish
