@@ -563,14 +563,16 @@ static void refused(void)
 
 int main(void)
 {
+    static struct pair pairs[N * WIDE];
+    static double steps[N * WIDE];
     set_up();
     sums();
     operators();
     locals();
     visible();
     stores(w, a, y, N);
-    members(calloc(N * WIDE, sizeof(struct pair)), w, a);
-    in_step(w, calloc(N * WIDE, sizeof(double)));
+    members(pairs, w, a);
+    in_step(w, steps);
     once();
     tallies();
     loops(N);
