@@ -483,7 +483,7 @@ __OMPGPU_LEAGUE(64, unsigned long long)
 #undef __OMPGPU_LEAGUE
 /* The same of a covering form in which `lanes` lanes run an iteration (below: rows). */
 #define __OMPGPU_LEAGUE_ROWS(W, T)                                                                 \
-    __OMPGPU_INLINE struct __ompgpu_loop##W __ompgpu_rows##W(const struct __ompgpu_env *env,       \
+    __OMPGPU_HELPER struct __ompgpu_loop##W __ompgpu_rows##W(const struct __ompgpu_env *env,       \
                                                              unsigned lanes) {                     \
         const T at = __OMPGPU_LEAGUE_THREAD / lanes;                                               \
         return (struct __ompgpu_loop##W){                                                          \
