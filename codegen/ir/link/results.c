@@ -63,6 +63,7 @@ static void write_body(LLVMValueRef f, LLVMValueRef callee)
     LLVMBuildStore(b, call, LLVMGetParam(f, 0));
     LLVMBuildRetVoid(b);
     LLVMDisposeBuilder(b);
+    LLVMGlobalEraseMetadata(f, LLVMGetMDKindIDInContext(ctx, "dbg", 3)); /* of a declaration */
     LLVMSetLinkage(f, LLVMInternalLinkage);
 }
 
