@@ -135,7 +135,7 @@ static void write_single(struct cg *cg, const struct omp_construct *c, struct cg
     const struct omp_clause *copies = cg_clause(c, OMPC_COPYPRIVATE);
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         for (unsigned i = 0; k->kind == OMPC_COPYPRIVATE && i < k->nitems; i++)
-            cg_line(cg, "static __OMPGPU_SHARED %s @cell_%s __OMPGPU_SHARED_INIT;",
+            cg_line(cg, "static __OMPGPU_SHARED __typeof__(%s) @cell_%s __OMPGPU_SHARED_INIT;",
                     cg_var_type(cg, k->items[i].var, CG_UNQUALIFIED), k->items[i].var->name);
     cg_open(cg, "if (__ompgpu_thread_id() == 0)");
     copy_with_privates(cg, c, p);
