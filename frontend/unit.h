@@ -483,14 +483,14 @@ enum omp_assumption {
     OMPASSUME_NO_ROUTINES = 4, /* no OpenMP routine is called */
 };
 
-/* Of a loop of a league with a `simd` loop inside: may several lanes of a warp run an iteration
- * together (frontend/lanes/)? */
+/* Of a loop of a league with a loop inside that lanes could share: may several lanes of a warp run
+ * an iteration together (frontend/lanes/)? */
 struct omp_lanes {
     const char *why; /* they may not, and this is why; NULL: they may, and what follows counts */
-    struct omp_place place;           /* of the reason */
-    unsigned length, most;            /* powers of two: as simdlen says, 0: it is left to us; at
-                                         most, up to 32 */
-    const struct omp_construct *simd; /* the first loop inside */
+    struct omp_place place;            /* of the reason */
+    unsigned length, most;             /* powers of two: as simdlen says, 0: it is left to us; at
+                                          most, up to 32 */
+    const struct omp_construct *inner; /* the first loop inside */
     struct omp_var *rows; /* whose iterations are rows[i + first] … rows[i + first + 1] - 1; NULL:
                              others */
     int64_t first;

@@ -70,9 +70,9 @@ static enum lanes_home outside_home(const struct lanes_row *r, const struct omp_
 
 enum lanes_home lanes_home_of(const struct lanes_row *r, const struct omp_var *v)
 {
-    if (r->simd) {
-        const struct omp_sharing *s = fe_sharing_of(r->simd, v);
-        if (fe_inside(v->decl, r->simd->loops[0].extent) || is_private(s) ||
+    if (r->inner) {
+        const struct omp_sharing *s = fe_sharing_of(r->inner, v);
+        if (fe_inside(v->decl, r->inner->loops[0].extent) || is_private(s) ||
             (s && s->share == OMPSH_REDUCTION))
             return LANES_OF_LOOP;
     }
@@ -85,17 +85,17 @@ static unsigned set_variable(struct lanes_row *r, CXCursor c, const struct omp_v
 {
     switch (lanes_home_of(r, v)) {
     case LANES_OF_LOOP: return LANES_KEEPS;
-    case LANES_OF_MEMORY: return r->simd ? 0 : LANES_ONCE;
+    case LANES_OF_MEMORY: return r->inner ? 0 : LANES_ONCE;
     case LANES_OF_ROW:
     case LANES_OF_TALLY:
-        if (r->simd)
+        if (r->inner)
             break;
         return lanes_home_of(r, v) == LANES_OF_ROW ? LANES_KEEPS : LANES_ONCE;
     default: break;
     }
     return lanes_refuse(r, fe_begin(r->fe, c),
-                        r->simd ? "'%s' is set in the simd loop and lives outside of it"
-                                : "'%s' is set, and is neither the iteration's own nor mapped",
+                        r->inner ? "'%s' is set in the inner loop and lives outside of it"
+                                 : "'%s' is set, and is neither the iteration's own nor mapped",
                         v->name);
 }
 
@@ -112,13 +112,13 @@ static unsigned use_variable(struct lanes_row *r, CXCursor c, CXCursor what, boo
         return lanes_refuse(r, fe_begin(r->fe, c), "'%s' is volatile, or a thread's", v->name);
     enum lanes_home home = lanes_home_of(r, v);
     r->reads |= home == LANES_OF_MEMORY || home == LANES_FIXED;
-    if (r->simd && (home == LANES_OF_MEMORY || (home == LANES_FIXED && fe_is_array(c))))
+    if (r->inner && (home == LANES_OF_MEMORY || (home == LANES_FIXED && fe_is_array(c))))
         *VEC_PUSH(r->fe->a, &r->accesses) = (struct lanes_access){ what, v, written };
     if (written)
         return set_variable(r, c, v);
     if (home != LANES_OF_TALLY)
         return 0;
-    return r->simd
+    return r->inner
                ? lanes_refuse(r, fe_begin(r->fe, c), "'%s' is read while it is reduced", v->name)
                : LANES_ONCE;
 }
@@ -138,9 +138,9 @@ static unsigned follow_pointer(struct lanes_row *r, CXCursor pointer, CXCursor w
                             ? fe_var_of(r->fe, clang_getCursorReferenced(p))
                             : NULL;
     r->reads = true;
-    if (r->simd)
+    if (r->inner)
         *VEC_PUSH(r->fe->a, &r->accesses) = (struct lanes_access){ what, v, written };
-    return effect | (written && !r->simd ? LANES_ONCE : 0);
+    return effect | (written && !r->inner ? LANES_ONCE : 0);
 }
 
 static unsigned use_path(struct lanes_row *, CXCursor, CXCursor what, bool written);
@@ -237,9 +237,9 @@ static bool has_construct(const struct fe *fe, struct omp_extent e)
 static void take_over(struct lanes_row *r, CXCursor call, const struct lanes_row *in)
 {
     r->reads |= in->reads;
-    if (r->simd && in->reads)
+    if (r->inner && in->reads)
         *VEC_PUSH(r->fe->a, &r->accesses) = (struct lanes_access){ .lvalue = call };
-    if (r->simd)
+    if (r->inner)
         return;
     r->cost += in->cost;
     r->unsuited = r->unsuited ? r->unsuited : in->unsuited;
@@ -266,7 +266,7 @@ static bool is_pure(struct lanes_row *r, CXCursor call, CXCursor f)
     CXCursor definition = clang_getCursorDefinition(f);
     clang_visitChildren(f, find_const, &is_const);
     if (is_const || only_computes(r->fe, f)) {
-        r->cost += r->simd ? 0 : LIBRARY_COST;
+        r->cost += r->inner ? 0 : LIBRARY_COST;
         return true;
     }
     return !clang_Cursor_isNull(definition) && is_pure_here(r, call, definition);
@@ -285,8 +285,9 @@ static unsigned use_call(struct lanes_row *r, CXCursor c)
         effect |= lanes_value(r, v.at[i]);
     if (is_pure(r, c, f))
         return effect;
-    return r->simd ? refuse_at(r, c, "the simd loop calls a function that may do more than compute")
-                   : effect | LANES_ONCE;
+    return r->inner
+               ? refuse_at(r, c, "the inner loop calls a function that may do more than compute")
+               : effect | LANES_ONCE;
 }
 
 /* ------------------------------------------------------------------ expressions */
@@ -342,8 +343,8 @@ static unsigned use_unary(struct lanes_row *r, CXCursor c)
     case CXUnaryOperator_PostInc:
     case CXUnaryOperator_PostDec: return use_path(r, v.at[0], v.at[0], true);
     case CXUnaryOperator_AddrOf:
-        return is_of_lane(r, v.at[0]) || r->simd ? refuse_at(r, c, "it takes an address")
-                                                 : use_path(r, v.at[0], v.at[0], false);
+        return is_of_lane(r, v.at[0]) || r->inner ? refuse_at(r, c, "it takes an address")
+                                                  : use_path(r, v.at[0], v.at[0], false);
     case CXUnaryOperator_Deref:
     case CXUnaryOperator_Real:
     case CXUnaryOperator_Imag: return use_path(r, c, c, false);
@@ -366,7 +367,7 @@ static unsigned use_binary(struct lanes_row *r, CXCursor c)
 unsigned lanes_value(struct lanes_row *r, CXCursor c)
 {
     c = fe_strip(r->fe, c);
-    r->cost += !r->simd;
+    r->cost += !r->inner;
     if (is_special(clang_getCursorType(c)))
         return refuse_at(r, c, "it uses volatile or _Atomic objects");
     if (fe_is_array(c) && clang_getCursorKind(c) != CXCursor_StringLiteral &&
@@ -457,7 +458,7 @@ static void read_parts(struct lanes_row *r, CXCursor c)
 static void add_guard(struct lanes_row *r, CXCursor c)
 {
     struct omp_extent e = { fe_begin(r->fe, c), fe_stmt_end(r->fe, c) };
-    if (r->simd || e.end <= e.begin || r->fe->u->text[e.end - 1] != ';')
+    if (r->inner || e.end <= e.begin || r->fe->u->text[e.end - 1] != ';')
         refuse_at(r, c, "only one lane may run a statement that all of them reach");
     else
         *VEC_PUSH(r->fe->a, &r->guards) = (struct omp_guard){ e, !r->repeats };
@@ -505,7 +506,7 @@ static void read_atomic(struct lanes_row *r, struct omp_construct *k, CXCursor c
 {
     const struct omp_atomic *a = k->atomic;
     bool plain = a && (a->form == OMPA_WRITE || a->form == OMPA_UPDATE) && !a->v.end;
-    if (!plain || r->simd || lanes_value(r, c) != LANES_ONCE)
+    if (!plain || r->inner || lanes_value(r, c) != LANES_ONCE)
         refuse_at(r, c, "it has an atomic construct that gives a value, or is none of memory");
     *VEC_PUSH(r->fe->a, &r->found) = k;
 }
@@ -514,8 +515,8 @@ static void read_construct(struct lanes_row *r, struct omp_construct *k, CXCurso
 {
     if (r->within || fe_begin(r->fe, c) != k->body.begin)
         lanes_refuse(r, k->pragma.begin, "it contains '%s'", k->spelling);
-    else if (k->leaves == OMPL_SIMD)
-        lanes_simd(r, k, c);
+    else if (lanes_is_inner(k))
+        lanes_inner(r, k, c);
     else if (k->leaves == OMPL_ATOMIC)
         read_atomic(r, k, c);
     else

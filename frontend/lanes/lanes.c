@@ -15,8 +15,10 @@
  * nothing has to be handed from one to another; what only one may do, stores and calls, has a
  * guard, before and after which the lanes wait for each other (codegen/c/device/lanes.c).
  *
+ * The inner loop may also be that of a `parallel for` (inner.c), which has one thread otherwise.
+ *
  * Such a kernel is a form beside the usual one.  The clause simdlen says how many lanes there are,
- * or the host chooses (hostrt/core/lanes.c), where it knows how long the `simd` loops are: from
+ * or the host chooses (hostrt/core/lanes.c), where it knows how long the inner loops are: from
  * their bounds, or from an array of row pointers, as in the example: e[n] - e[0] in all.
  *
  * In: constructs with their loops, data-sharing and modes.  Out: `lanes` of the league's loop,
@@ -99,17 +101,17 @@ static void take_lengths(struct lanes_row *r, struct omp_lanes *to)
                  most = safe ? power_below(safe->value) : WARP;
         to->length = wanted && (!to->length || wanted < to->length) ? wanted : to->length;
         to->most = most < to->most ? most : to->most;
-        if (!to->simd && r->found.at[i]->leaves == OMPL_SIMD)
-            to->simd = r->found.at[i];
+        if (!to->inner && lanes_is_inner(r->found.at[i]))
+            to->inner = r->found.at[i];
     }
     to->length = to->length < to->most ? to->length : to->most;
     if (to->most < 2 || to->length == 1)
-        lanes_refuse(r, to->simd->pragma.begin, "'%s' says that it takes one lane",
+        lanes_refuse(r, to->inner->pragma.begin, "'%s' says that it takes one lane",
                      to->most < 2 ? "safelen" : "simdlen");
     if (!r->unsuited && r->cost > MOST_COST)
-        r->unsuited = "each lane would do all that is not in the simd loop, which is much";
+        r->unsuited = "each lane would do all that is not in the inner loop, which is much";
     if (r->unsuited && !to->length)
-        lanes_refuse(r, to->simd->pragma.begin, "%s", r->unsuited);
+        lanes_refuse(r, to->inner->pragma.begin, "%s", r->unsuited);
 }
 
 /* ------------------------------------------------------------------ row pointers */
@@ -191,7 +193,7 @@ static bool is_of_integers(const struct omp_var *v)
 static void find_rows(const struct lanes_row *r, struct omp_lanes *to)
 {
     int64_t first, after;
-    const struct omp_loop *l = &to->simd->loops[0];
+    const struct omp_loop *l = &to->inner->loops[0];
     struct omp_var *e = read_element(r, r->lower, &first);
     bool steps = (!l->step.extent.end || (l->step.is_constant && l->step.value == 1)) &&
                  !l->step_negative && l->rel == OMPREL_LT;
@@ -203,10 +205,10 @@ static void find_rows(const struct lanes_row *r, struct omp_lanes *to)
 }
 
 /* ------------------------------------------------------------------ all of them */
-static bool has_simd(const struct omp_construct *c)
+static bool has_inner(const struct omp_construct *c)
 {
     for (const struct omp_construct *k = c->child; k; k = k->next)
-        if (k->leaves == OMPL_SIMD)
+        if (lanes_is_inner(k))
             return true;
     return false;
 }
@@ -277,7 +279,7 @@ void fe_find_lanes(struct fe *fe)
         for (const struct omp_construct *k = c; k; k = k == u->constructs[i] ? NULL : k->parent)
             all |= k->leaves;
         if (p && (all & ~(unsigned)OMPL_TARGET) == leaves && (c->leaves & OMPL_FOR) && c->nloops &&
-            has_simd(c))
+            has_inner(c))
             read_row(fe, p);
     }
     if (fe->guards.n)

@@ -4,7 +4,7 @@
 #define OMPGPU_LANES_H
 #include "frontend/fe.h"
 
-/* An access to memory in a `simd` loop. */
+/* An access to memory in an inner loop. */
 struct lanes_access {
     CXCursor lvalue;
     struct omp_var *var; /* the array, or the pointer that is followed; NULL: not known */
@@ -22,7 +22,7 @@ struct lanes_row {
 
     unsigned repeats;                   /* loops around what is being read, in the row */
     const struct omp_construct *within; /* which is being read, or NULL */
-    struct omp_construct *simd;         /* whose body is being read, or NULL */
+    struct omp_construct *inner;        /* whose body is being read, or NULL */
     lanes_accesses accesses;            /* there */
     CXCursor lower, upper;              /* bounds of the first such loop */
 
@@ -31,10 +31,10 @@ struct lanes_row {
     struct omp_place place;
 
     VEC(struct omp_guard) guards;
-    VEC(struct omp_construct *) found; /* `simd` loops, and atomic constructs beside them */
+    VEC(struct omp_construct *) found; /* inner loops, and atomic constructs beside them */
     /* why all lanes would not gain anything; NULL: they would */
     const char *unsuited;
-    unsigned cost; /* expressions outside of `simd` loops, which all lanes evaluate */
+    unsigned cost; /* expressions outside of inner loops, which all lanes evaluate */
 };
 
 /* body.c: statements and what they do */
@@ -49,17 +49,18 @@ unsigned lanes_refuse(struct lanes_row *, unsigned offset, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 enum lanes_home {
     LANES_OF_ROW,    /* each lane has a copy, all of the same value */
-    LANES_OF_LOOP,   /* … of iterations of the `simd` loop */
+    LANES_OF_LOOP,   /* … of iterations of the inner loop */
     LANES_OF_MEMORY, /* all threads share it */
     LANES_OF_TALLY,  /* the league's loop reduces into it */
     LANES_FIXED      /* nobody sets it */
 };
 enum lanes_home lanes_home_of(const struct lanes_row *, const struct omp_var *);
 
-/* simd.c: a `simd` loop and its statement */
-void lanes_simd(struct lanes_row *, struct omp_construct *, CXCursor);
+/* inner.c: a loop that lanes may share, and its statement */
+bool lanes_is_inner(const struct omp_construct *);
+void lanes_inner(struct lanes_row *, struct omp_construct *, CXCursor);
 
-/* memory.c: the accesses of r->simd.  May its iterations be run in any order?  Do lanes next to
+/* memory.c: the accesses of r->inner.  May its iterations be run in any order?  Do lanes next to
  * each other access elements next to each other? */
 void lanes_check_order(struct lanes_row *);
 bool lanes_suit(const struct lanes_row *);

@@ -1,11 +1,15 @@
-/* memory.c - how a `simd` loop accesses memory.
+/* memory.c - how an inner loop accesses memory.
  *
- * OpenMP lets iterations of such a loop run together, but in step: what comes first in the text
+ * OpenMP lets iterations of a `simd` loop run together, but in step: what comes first in the text
  * comes first (section 10.4 of OpenMP 5.2), so that `a[k] = a[k + 1]` is right.  Lanes are not in
  * step.  They may run a loop that stores where order(concurrent) says that nothing in it depends on
  * another iteration; or where each element that is stored to is one iteration's: its subscript is
  * the loop's variable, every access to this array has the same subscripts, and no pointer leads
  * there under another name.
+ *
+ * Iterations of a loop that a parallel region shares do not depend on each other, so that they may
+ * store anywhere.  Where all of them store to the same element, that is an error of the program
+ * which the usual form, with its one thread, does not show; it keeps that form.
  *
  * Lanes gain where some accesses are to elements next to each other in consecutive iterations, and
  * lose where consecutive iterations are rows apart. */
@@ -19,7 +23,7 @@ enum form {
     OTHER
 };
 
-static const struct omp_loop *loop_of(const struct lanes_row *r) { return &r->simd->loops[0]; }
+static const struct omp_loop *loop_of(const struct lanes_row *r) { return &r->inner->loops[0]; }
 
 static bool uses(const struct lanes_row *r, struct omp_extent e, bool variable)
 {
@@ -214,19 +218,32 @@ static bool says_concurrent(const struct omp_construct *c)
     return (c->written & OMPL_LOOP) || fe_clause(c, OMPC_ORDER);
 }
 
+static void check_elements(struct lanes_row *r)
+{
+    for (unsigned i = 0; i < r->accesses.n; i++) {
+        const struct lanes_access *w = &r->accesses.at[i];
+        struct path p = path_of(r, w->lvalue);
+        if (w->written && form_of_path(r, &p) == FREE)
+            lanes_refuse(r, fe_begin(r->fe, w->lvalue),
+                         "all iterations of the inner loop store to the same element");
+    }
+}
+
 void lanes_check_order(struct lanes_row *r)
 {
-    r->simd->stores = false;
+    r->inner->stores = false;
     for (unsigned i = 0; i < r->accesses.n; i++)
-        r->simd->stores |= r->accesses.at[i].written;
-    if (says_concurrent(r->simd))
+        r->inner->stores |= r->accesses.at[i].written;
+    if (r->inner->leaves & OMPL_FOR)
+        check_elements(r);
+    if ((r->inner->leaves & OMPL_FOR) || says_concurrent(r->inner))
         return;
     for (unsigned i = 0; i < r->accesses.n; i++) {
         const struct lanes_access *w = &r->accesses.at[i];
         for (unsigned k = 0; k < r->accesses.n && w->written; k++)
             if (may_meet(r, w, &r->accesses.at[k]))
                 lanes_refuse(r, fe_begin(r->fe, w->lvalue),
-                             "the simd loop stores to what another of its iterations may access; "
+                             "the inner loop stores to what another of its iterations may access; "
                              "order(concurrent), or pointers with 'restrict', would say that "
                              "none does");
     }

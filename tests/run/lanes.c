@@ -1,4 +1,4 @@
-/* simd loops inside of a league's loop, which lanes of a warp may share: the same results as one thread an iteration gives (lanes.t: for any number
+/* simd loops and parallel loops inside of a league's loop, which lanes of a warp may share: the same results as one thread an iteration gives (lanes.t: for any number
  * of lanes) */
 /* also: -O0 */
 /* gpus: all */
@@ -561,6 +561,145 @@ static void refused(void)
         CHECK_EQ(y[i] + z[i], 2 * WIDE - 1);
 }
 
+/* ------------------------------------------------------------------ parallel regions with a loop */
+/* Iterations are independent, though no pointer has restrict; one adds to what the league reduces. */
+static void regions(double *to, const double *from)
+{
+    double total = 1, t = 0;
+#pragma omp LEAGUE map(to: e, a, x, column, from[0:N * MOST]) map(from: y, z, to[0:N * MOST]) reduction(+: total)
+    for (int i = 0; i < N; i++) {
+        const int begin = e[i], end = e[i + 1];
+        double s = 1, q = 0;
+#pragma omp parallel for reduction(+: s)
+        for (int k = begin; k < end; k++)
+            s += a[k] * x[column[k]];
+        y[i] = s;
+#pragma omp parallel for simd private(t) schedule(static, 1) simdlen(16) shared(s)
+        for (int k = begin; k < end; k++) {
+            t = from[k] + s;
+            to[k] = t + y[i];
+        }
+#pragma omp parallel loop reduction(+: q)
+        for (int k = begin; k < end; k++)
+            q += to[begin + end - 1 - k];
+        z[i] = q;
+#pragma omp parallel for reduction(+: total) if(1) schedule(auto)
+        for (int k = begin; k < end; k++)
+            total += a[k];
+        total += 1;
+    }
+    double sum = 1 + N;
+    for (int i = 0; i < N; i++) {
+        want[i] = 1, other[i] = 0;
+        ROW(i) want[i] += a[k] * x[column[k]], sum += a[k];
+        ROW(i) other[i] += from[k] + 2 * want[i];
+        ROW(i) CHECK_EQ(to[k], from[k] + 2 * want[i]);
+    }
+    compare("regions", y, want, N);
+    compare("of stored", z, other, N);
+    CHECK_EQ(total, sum);
+}
+
+static void kinds(double *to)
+{
+    static double here[N][3];
+    /* constants say how long it is; values from the end; a user's reduction, two in one line */
+#pragma omp LEAGUE map(to: a) map(from: here, to[0:N * WIDE])
+    for (int i = 0; i < N; i++) {
+        struct place best = { -100, -1 };
+        long most = -100;
+        float product = 1;
+#pragma omp parallel for reduction(larger: best) reduction(max: most) reduction(*: product) default(shared)
+        for (long k = MOST - 1; k >= 0; k -= 2) {
+            struct place p = { a[i * MOST + k], (int)k };
+            if (p.value > best.value)
+                best = p;
+            most = (long)p.value > most ? (long)p.value : most;
+            product *= k % 17 ? 1 : 2;
+        }
+        here[i][0] = best.value, here[i][1] = most, here[i][2] = product;
+        if (i % 3)
+            continue;
+#pragma omp parallel for order(concurrent)
+        for (int k = 0; k < WIDE; k++)
+            to[i * WIDE + k] = a[i * MOST + k] + most;
+        for (int j = 1; j < 3; j++) {
+#pragma omp parallel for
+            for (int k = 0; k < WIDE; k++)
+                to[(i + j) * WIDE + k] = to[i * WIDE + (WIDE - 1 - k)] + j;
+        }
+    }
+    for (int i = 0; i < N; i++) {
+        double most = -100, product = 1;
+        for (int k = MOST - 1; k >= 0; k -= 2)
+            most = a[i * MOST + k] > most ? a[i * MOST + k] : most, product *= k % 17 ? 1 : 2;
+        CHECK(here[i][0] == most && here[i][1] == most && here[i][2] == product);
+        int row = i - i % 3;
+        for (int k = 0; k < WIDE; k++)
+            CHECK_EQ(to[i * WIDE + k], a[row * MOST + (i % 3 ? WIDE - 1 - k : k)] + here[row][1] + i % 3);
+    }
+}
+
+/* One thread has such a region for itself: its number, the order of a chunk, the last value, and what many threads would have to wait for */
+static void alone(double *p)
+{
+    static int asked[N], last[N], in_turn[N];
+    memset(counts, 0, sizeof counts);
+#pragma omp LEAGUE map(from: asked)
+    for (int i = 0; i < N; i++) {
+        int s = 0;
+#pragma omp parallel for reduction(+: s)
+        for (int k = 0; k < WIDE; k++)
+            s += 1 + (omp_get_thread_num() + 1 == omp_get_num_threads());
+        asked[i] = s;
+    }
+#pragma omp LEAGUE map(tofrom: counts) map(from: last, in_turn, p[0:N * WIDE])
+    for (int i = 0; i < N; i++) {
+        int l = -1, first = i, n = 0;
+#pragma omp parallel for schedule(static, 4)
+        for (int k = 0; k < WIDE; k++)
+            p[i * WIDE + k] = k % 4 ? p[i * WIDE + k - 1] + 1 : i;
+#pragma omp parallel for lastprivate(l) firstprivate(first)
+        for (int k = 0; k < WIDE; k++)
+            l = k + first;
+#pragma omp parallel for
+        for (int k = 0; k < WIDE; k++) {
+#pragma omp atomic
+            counts[0]++;
+#pragma omp critical
+            counts[1]++;
+        }
+#pragma omp parallel for ordered
+        for (int k = 0; k < WIDE; k++) {
+#pragma omp ordered
+            n = n * 3 % 1009 + k;
+        }
+#pragma omp parallel
+        {
+#pragma omp single
+            n++;
+#pragma omp barrier
+#pragma omp for
+            for (int k = 0; k < WIDE; k++)
+                p[i * WIDE + k] += n;
+        }
+        last[i] = l;
+        in_turn[i] = n;
+    }
+    int n = 0;
+    for (int k = 0; k < WIDE; k++)
+        n = n * 3 % 1009 + k;
+    for (int i = 0; i < N; i++) {
+        CHECK_EQ(asked[i], 2 * WIDE);
+        CHECK_EQ(last[i], WIDE - 1 + i);
+        CHECK_EQ(in_turn[i], n + 1);
+        for (int k = 0; k < WIDE; k++)
+            CHECK_EQ(p[i * WIDE + k], i + k % 4 + n + 1);
+    }
+    CHECK_EQ(counts[0], N * WIDE);
+    CHECK_EQ(counts[1], N * WIDE);
+}
+
 int main(void)
 {
     static struct pair pairs[N * WIDE];
@@ -577,5 +716,8 @@ int main(void)
     tallies();
     loops(N);
     refused();
+    regions(w, a);
+    kinds(w);
+    alone(w);
     return RESULT;
 }

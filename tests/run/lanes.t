@@ -20,9 +20,11 @@ for flags in -O2 -O0; do
 done
 unset OMPGPU_LANES OMPGPU_DEVICE
 
-# says WORDS CLAUSES STATEMENT [BEFORE]: a row with that statement in a simd loop with these clauses, and one before it
+# says WORDS CLAUSES STATEMENT [BEFORE]: a row with that statement in a simd loop with these clauses, and one before it; in a loop with $directive
+directive=simd
 says() {
     cat >says.c <<C
+#include <omp.h>
 #include <stdlib.h>
 static double next(double *p) { return (*p)++; }
 void f(int n, const int *e, const double *restrict a, double *restrict y, double *restrict z, double *p, int *count)
@@ -32,7 +34,7 @@ void f(int n, const int *e, const double *restrict a, double *restrict y, double
         double s = 0, t = 0, tmp[9];
         int m = count[i];
         ${4:-;};
-#pragma omp simd reduction(+: s) $2
+#pragma omp $directive reduction(+: s) $2
         for (int k = e[i]; k < e[i + 1]; k++) {
             $3;
         }
@@ -41,9 +43,9 @@ void f(int n, const int *e, const double *restrict a, double *restrict y, double
 }
 C
     "$CC" $ARCH -O2 -w -Rompgpu -c says.c -o says.o >says 2>&1
-    check "$2 $3 $4: $1" has says "lanes .*$1"
+    check "$directive $2 $3 $4: $1" has says "lanes .*$1"
 }
-says "8 or 32 lanes of a warp .* where the simd loop is long enough" "" "s += a[k]"
+says "8 or 32 lanes of a warp .* where the inner loop is long enough" "" "s += a[k]"
 says "16 lanes of a warp .* as simdlen says" "simdlen(16)" "s += a[k]"
 says "4 lanes of a warp .* long enough" "safelen(7)" "s += a[k]"
 says "4 lanes of a warp .* as simdlen says" "safelen(7) simdlen(6)" "s += a[k]"
@@ -60,8 +62,8 @@ says "may access" "simdlen(16)" "z[e[k]] = a[k]"
 says "may access" "simdlen(16)" "z[i] = a[k]"
 says "may access" "simdlen(16)" "*(z + k) = a[k]"
 says "16 lanes" "simdlen(16) order(concurrent)" "p[k] = p[k + 1]"
-says "'t' is set in the simd loop" "simdlen(16)" "t = a[k]"
-says "'tmp' is set in the simd loop" "simdlen(16)" "tmp[k % 9] = a[k]"
+says "'t' is set in the inner loop" "simdlen(16)" "t = a[k]"
+says "'tmp' is set in the inner loop" "simdlen(16)" "tmp[k % 9] = a[k]"
 says "16 lanes" "simdlen(16) private(t)" "t = a[k], s += t"
 says "'lastprivate'" "simdlen(16) lastprivate(t)" "t = a[k]"
 says "'if'" "simdlen(16) if(n > 3)" "s += a[k]"
@@ -76,4 +78,50 @@ says "neither the iteration's own nor mapped" "simdlen(16)" "s += a[k]" "n = 3"
 says "volatile" "simdlen(16)" "s += a[k]" "t = *(volatile double *)p"
 says "16 lanes" "simdlen(16)" "s += a[k]" "if (m > 2) y[i] = 3; else z[next(p) > 1] = 4"
 says "all of another loop" "" "s += a[k]" "for (int j = 0; j < m; j++) t += j"
+# a parallel region with a loop
+for directive in "parallel for" "parallel for simd" "parallel loop"; do
+    says "8 or 32 lanes of a warp .* where the inner loop is long enough" "" "s += a[k]"
+    says "8 or 32 lanes" "" "p[k] = a[k], z[k] = p[k + 1]"
+    says "8 or 32 lanes" "" "z[e[k]] = a[k]"
+    says "not side by side" "" "s += a[k * n + i]"
+    says "store to the same element" "" "y[i] += a[k]"
+    says "store to the same element" "" "*count = k"
+    says "'t' is set in the inner loop" "" "t = a[k]"
+    says "8 or 32 lanes" "private(t) default(shared)" "t = a[k], s += t"
+    says "'firstprivate'" "firstprivate(t)" "t += a[k], s += t"
+    says "may do more than compute" "" "s += next(p)"
+done
+directive="parallel for"
+for question in get_thread_num get_num_threads get_level get_active_level get_max_threads get_team_num in_parallel; do
+    says "may ask which thread" "" "s += omp_$question()"
+done
+says "may ask which thread\|only one lane" "" "s += a[k]" "omp_set_max_active_levels(2)"
+says "8 or 32 lanes" "if(1) schedule(static) order(concurrent)" "s += a[k]"
+says "8 or 32 lanes" "schedule(auto) shared(a)" "s += a[k]"
+says "8 or 32 lanes" "schedule(static, 1)" "s += a[k]"
+says "'schedule'" "schedule(static, 2)" "s += a[k]"
+says "'schedule'" "schedule(static, n)" "s += a[k]"
+says "'schedule'" "schedule(dynamic)" "s += a[k]"
+says "'schedule'" "schedule(runtime)" "s += a[k]"
+says "'if'" "if(n > 3)" "s += a[k]"
+says "'if'" "if(0)" "s += a[k]"
+says "'num_threads'" "num_threads(4)" "s += a[k]"
+says "'proc_bind'" "proc_bind(close)" "s += a[k]"
+says "'ordered'" "ordered" "s += a[k]"
+says "'lastprivate'" "lastprivate(t)" "t = a[k]"
+says "contains" "" "_Pragma(\"omp atomic\") z[k]++"
+for inside in critical flush "cancel for" "parallel for" simd task; do
+    statement="z[k] = 1"
+    case $inside in
+    flush | cancel*) statement="; $statement" ;;
+    simd | parallel*) statement="for (int j = 0; j < n; j++) $statement" ;;
+    esac
+    says "contains" "" "_Pragma(\"omp $inside\") $statement"
+done
+directive="parallel for simd"
+says "16 lanes of a warp .* as simdlen says" "simdlen(16) safelen(20) aligned(a)" "s += a[k * n]"
+says "'linear'" "linear(m: 2)" "m += 2"
+says "'if'" "if(simd: n > 3)" "s += a[k]"
+directive=parallel
+says "contains 'parallel'" "" "s += a[k]" "_Pragma(\"omp simd reduction(+: t)\") for (int j = 0; j < m; j++) t += a[j]"
 finish

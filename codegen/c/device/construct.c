@@ -21,10 +21,6 @@ static void copy_with_privates(struct cg *cg, const struct omp_construct *c, str
 /* --------------------------------------------------------------- simd: one thread runs the loop */
 static void write_simd(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
-    if (cg->lanes && c->by_lanes) {
-        cg_simd_by_lanes(cg, c, p);
-        return;
-    }
     bool plain = !p->last && c->nloops && !c->scan;
     for (unsigned j = 0; j < c->nloops; j++)
         plain = plain && c->loops[j].iv_declared;
@@ -382,6 +378,8 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
         write_end(cg, c);
     else if (write_leaf(cg, c))
         ;
+    else if (cg->lanes && c->by_lanes)
+        cg_loop_by_lanes(cg, c);
     else if (c->directive == OMPDIR_CANCEL || c->directive == OMPDIR_CANCELLATION_POINT)
         cg_cancel(cg, c);
     else if (c->directive == OMPDIR_ASSUME)

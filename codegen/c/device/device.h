@@ -80,7 +80,7 @@ struct cg_lanes {
 bool cg_find_lanes(struct cg *, const struct cg_plan *, struct cg_lanes *);
 /* Why not, or how, for remarks; NULL: nothing asks for it. */
 const char *cg_lanes_words(struct cg *, const struct cg_plan *);
-void cg_simd_by_lanes(struct cg *, const struct omp_construct *, struct cg_privates *);
+void cg_loop_by_lanes(struct cg *, const struct omp_construct *);
 /* cancel.c: around what threads leave when the construct is cancelled */
 void cg_open_cancellable(struct cg *, const struct omp_construct *);
 void cg_close_cancellable(struct cg *, const struct omp_construct *);

@@ -52,7 +52,7 @@ bool cg_find_lanes(struct cg *cg, const struct cg_plan *p, struct cg_lanes *to)
     *to = (struct cg_lanes){ .n = 0 };
     if (!p->spmd || !l || l->why)
         return false;
-    to->trip = cg_inner_trip(cg, p->chain[0], l->simd);
+    to->trip = cg_inner_trip(cg, p->chain[0], l->inner);
     to->rows = to->trip ? 0 : find_rows(cg, p, l);
     if (l->length)
         to->lengths[to->n++] = l->length;
@@ -70,13 +70,13 @@ const char *cg_lanes_words(struct cg *cg, const struct cg_plan *p)
     if (l->why)
         return cg_strf(cg, "one thread an iteration, and not several lanes of a warp: %s", l->why);
     if (!cg_find_lanes(cg, p, &lanes))
-        return "one thread an iteration, and not several lanes of a warp: how long the simd loop "
+        return "one thread an iteration, and not several lanes of a warp: how long the inner loop "
                "is, is not known at the launch, and simdlen(n) does not say how many lanes to take";
     const char *list = cg_strf(cg, "%u", lanes.lengths[0]);
     for (unsigned i = 1; i < lanes.n; i++)
         list = cg_strf(cg, "%s or %u", list, lanes.lengths[i]);
     return cg_strf(cg, "on a GPU, %s lanes of a warp run an iteration together%s", list,
-                   l->length ? ", as simdlen says" : ", where the simd loop is long enough");
+                   l->length ? ", as simdlen says" : ", where the inner loop is long enough");
 }
 
 /* Does the league's loop reduce into it? */
@@ -90,15 +90,17 @@ static bool is_of_league(const struct cg_plan *p, const struct omp_var *v)
     return false;
 }
 
-void cg_simd_by_lanes(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
+void cg_loop_by_lanes(struct cg *cg, const struct omp_construct *c)
 {
-    p->finish = CG_ROW;
-    for (unsigned i = 0; i < p->n; i++)
-        if (is_of_league(cg->plan, p->list[i].var))
-            p->list[i].owner = CG_OF_LEAGUE;
+    struct cg_privates p = { .finish = CG_ROW };
+    p.base = cg_strf(cg, "%s_%u", c->function ? c->function->name : "file", c->place.line);
+    cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
+    for (unsigned i = 0; i < p.n; i++)
+        if (is_of_league(cg->plan, p.list[i].var))
+            p.list[i].owner = CG_OF_LEAGUE;
     if (c->stores)
         cg_line(cg, "__ompgpu_row_sync(@lanes);");
-    cg_loop_nest(cg, c, CG_LANES, p, NULL, NULL);
+    cg_loop_nest(cg, c, CG_LANES, &p, NULL, NULL);
     if (c->stores)
         cg_line(cg, "__ompgpu_row_sync(@lanes);");
 }
