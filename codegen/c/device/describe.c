@@ -31,6 +31,15 @@ static unsigned leaves_around(const struct omp_construct *c)
     return leaves;
 }
 
+/* A parallel region inside of another one has one thread. */
+static bool is_nested(const struct omp_construct *c)
+{
+    unsigned regions = 0;
+    for (; c; c = c->leaves & OMPL_TARGET ? NULL : c->parent)
+        regions += (c->leaves & OMPL_PARALLEL) != 0;
+    return regions > 1;
+}
+
 /* In one line. */
 static const char *words_of(struct cg *cg, struct omp_extent e)
 {
@@ -57,8 +66,9 @@ static const char *who_runs(const struct omp_construct *c)
     if (c->leaves & (OMPL_FOR | OMPL_SECTIONS))
         return distributed                 ? "divided among the threads of all teams"
                : !(around & OMPL_PARALLEL) ? "one thread: no parallel region encloses it"
-               : around & OMPL_DISTRIBUTE  ? "divided among the threads of the team that runs the "
-                                             "iteration of 'distribute'"
+               : is_nested(c) ? "one thread: its parallel region is inside of another one"
+               : around & OMPL_DISTRIBUTE ? "divided among the threads of the team that runs the "
+                                            "iteration of 'distribute'"
                : teams ? "divided among the threads of a team, and each team runs all of it"
                        : "divided among the threads of one team";
     if (distributed)
@@ -148,9 +158,10 @@ static void describe_lanes(struct cg *cg, struct text *t, const struct omp_const
 static void describe_reductions(struct cg *cg, struct text *t, const struct omp_construct *c)
 {
     const unsigned around = leaves_around(c);
-    const char *over = !(c->leaves & OMPL_TEAMS) ? "the threads of a team"
-                       : around & OMPL_PARALLEL  ? "the threads of a team, then over the teams"
-                                                 : "the teams";
+    const char *over = is_nested(c) || c->leaves == OMPL_SIMD ? "one thread"
+                       : !(c->leaves & OMPL_TEAMS)            ? "the threads of a team"
+                       : around & OMPL_PARALLEL ? "the threads of a team, then over the teams"
+                                                : "the teams";
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         for (unsigned i = 0; k->kind == OMPC_REDUCTION && i < k->nitems; i++)
             if (!is_ours(k->items[i].var))
