@@ -105,8 +105,10 @@ static void check_variants(struct fe *fe, const struct fe_pragma *p)
 
 static void check_pragma(struct fe *fe, const struct fe_pragma *p)
 {
-    if (!p->nnames)
+    if (!p->nnames) {
+        fe_check_name(fe, p);
         return;
+    }
     enum omp_directive last = p->names[p->nnames - 1];
     if (last == OMPDIR_METADIRECTIVE)
         check_variants(fe, p);

@@ -527,6 +527,8 @@ void fe_settle_modes(struct fe *); /* some are generic all the same, by data-sha
 void fe_set_indirect(void);
 /* before loops are read, and after data-sharing */
 void fe_check_directives(struct fe *);
+/* Before clang sees it: a first word that is nearly a directive. */
+void fe_check_name(struct fe *, const struct fe_pragma *);
 void fe_check_support(struct fe *);
 bool fe_is_device_function(const char *name); /* reach.c: the device runtime has it */
 enum fe_unsupported {

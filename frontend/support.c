@@ -136,14 +136,14 @@ static void check_allocate(struct fe *fe, const struct fe_pragma *p)
     }
 }
 
-/* The name of a clause or directive that the word is nearly, or NULL. */
-static const char *word_meant(const char *word)
+/* The name of a directive that the word is nearly, with 0 as `first` or of a clause; NULL: none. */
+static const char *word_meant(const char *word, unsigned first)
 {
     enum { FAR = 3 };
     size_t n = strlen(word);
     unsigned nearest = n / 2 < FAR ? (unsigned)n / 2 : FAR;
     const char *best = NULL, *s;
-    for (unsigned i = 0; i < OMPC_COUNT + OMPDIR_COUNT; i++) {
+    for (unsigned i = first; i < OMPC_COUNT + OMPDIR_COUNT; i++) {
         s = i < OMPC_COUNT ? fe_clause_rows[i].spelling
                            : fe_directive_rows[i - OMPC_COUNT].spelling;
         unsigned d = s ? text_distance(word, n, s, strlen(s), nearest) : nearest;
@@ -153,6 +153,18 @@ static const char *word_meant(const char *word)
         }
     }
     return best;
+}
+
+/* Clang says that the directive is unknown; not which one was meant. */
+void fe_check_name(struct fe *fe, const struct fe_pragma *p)
+{
+    const struct fe_token *t = p->tokens;
+    if (!p->ntokens || t->kind != TOK_IDENT)
+        return;
+    const char *word = fe_text(fe, (struct omp_extent){ t->begin, t->end }),
+               *meant = word_meant(word, OMPC_COUNT);
+    if (meant)
+        fe_error(fe, t->begin, "unknown OpenMP directive '%s'; did you mean '%s'?", word, meant);
 }
 
 /* On the host clang has the say, but for words that it ignores and that are nearly right. */
@@ -166,7 +178,7 @@ static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
     bool is_name = t->kind == TOK_IDENT,
          known = fe_clause_named(fe, t) != OMPC_COUNT ||
                  fe_word(WORDS_CLANG_CLAUSE, word, strlen(word), &value);
-    const char *meant = is_name && !known ? word_meant(word) : NULL;
+    const char *meant = is_name && !known ? word_meant(word, 0) : NULL;
     if (meant || is_ours(p->c) || (p->c->leaves & (OMPL_DATA | OMPL_DECLARE_TARGET)))
         fe_error(fe, p->unexpected, "unexpected %s'%s' in directive '#pragma omp %s'%s",
                  is_name ? "OpenMP clause " : "", word, p->c->spelling,

@@ -760,6 +760,18 @@ void f(void) {
     ;
 }
 C
+refused 3:13 "'paralel'|'parallel'" <<'C'
+void f(void) {
+#ifndef MENDED
+#pragma omp paralel for
+#else
+#pragma omp parallel for
+#endif
+    for (int i = 0; i < 10; i++);
+#pragma omp target
+    ;
+}
+C
 printf 'void f(void) {\n#pragma omp target nothing_like_it\n;\n}\n' >t.c
 # shellcheck disable=SC2086
 check "no suggestion" test_must_fail 1 "$CC" $flags t.c
