@@ -116,8 +116,8 @@ static int screen_file(const struct job *j)
     return code;
 }
 
-/* Its own CPU time counts, so that a loaded machine makes no file slow; one that waits for the
- * machine, or whose clang works in a child, has ten times as long. */
+/* CPU time counts, so that a loaded machine makes no file slow; one that waits for the machine has
+ * ten times as long. */
 static bool is_slow(struct proc *p, double patience)
 {
     for (double wall = patience; !drv_proc_wait_for(p, wall); wall += patience)

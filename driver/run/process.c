@@ -253,13 +253,26 @@ bool drv_proc_wait_for(struct proc *p, double seconds)
     return p->ended;
 }
 
-double drv_proc_cpu(const struct proc *p)
+static double cpu_of(pid_t pid)
 {
     clockid_t clock;
     struct timespec t;
-    if (p->ended || clock_getcpuclockid(p->pid, &clock) || clock_gettime(clock, &t))
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
         return 0;
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double drv_proc_cpu(const struct proc *p)
+{
+    if (p->ended)
+        return 0;
+    double all = cpu_of(p->pid);
+    FILE *f = fopen(mem_printf("/proc/%d/task/%d/children", (int)p->pid, (int)p->pid), "r");
+    for (int child; f && fscanf(f, "%d", &child) == 1;)
+        all += cpu_of(child);
+    if (f)
+        fclose(f);
+    return all;
 }
 
 void drv_proc_kill(struct proc *p)
