@@ -217,7 +217,8 @@ static int open_device(struct ompgpu_device *dev, unsigned generation, const cha
         }
     }
     if (dev->state != OMPGPU_DEVICE_HOST) {
-        if (dev->generation != generation && ompgpu_units_load_variables(dev, file)) {
+        if (__atomic_load_n(&dev->generation, __ATOMIC_ACQUIRE) != generation &&
+            ompgpu_units_load_variables(dev, file)) {
             if (dev->state == OMPGPU_DEVICE_NEW && dev->plugin->close)
                 dev->plugin->close(dev->ordinal);
             return -1;
