@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ isa */
-static unsigned word_at(const struct fe *fe, const struct fe_pragma *p, unsigned k,
-                        enum fe_words set)
+unsigned lower_word_at(const struct fe *fe, const struct fe_pragma *p, unsigned k,
+                       enum fe_words set)
 {
     const struct fe_token *t = &p->tokens[k];
     unsigned value = 0;
@@ -26,8 +26,8 @@ static unsigned word_at(const struct fe *fe, const struct fe_pragma *p, unsigned
 static bool is_gpu_isa(const struct fe *fe, const struct fe_pragma *p, unsigned k)
 {
     const char *trait = p->ntokens > k + 2 ? fe->u->text + p->tokens[k + 2].begin : "";
-    return word_at(fe, p, k, WORDS_SELECTOR) == SELECTOR_ISA && fe_word_at(fe, p, k + 1, "(") &&
-           strncmp(trait + (*trait == '"'), "sm_", 3) == 0;
+    return lower_word_at(fe, p, k, WORDS_SELECTOR) == SELECTOR_ISA &&
+           fe_word_at(fe, p, k + 1, "(") && strncmp(trait + (*trait == '"'), "sm_", 3) == 0;
 }
 
 /* The isa in the selectors of a set that opens at token k, unless an architecture is named, too; 0:
@@ -36,7 +36,7 @@ static unsigned lone_isa_in(const struct fe *fe, const struct fe_pragma *p, unsi
 {
     unsigned end = fe_closing(fe, p, k), isa = 0;
     while (++k < end) {
-        if (word_at(fe, p, k, WORDS_SELECTOR) == SELECTOR_ARCH)
+        if (lower_word_at(fe, p, k, WORDS_SELECTOR) == SELECTOR_ARCH)
             return 0;
         isa = is_gpu_isa(fe, p, k) ? k : isa;
         k = fe_word_at(fe, p, k + 1, "(") ? fe_closing(fe, p, k + 1) : k;
@@ -48,8 +48,8 @@ static unsigned lone_isa(const struct fe *fe, const struct fe_pragma *p)
 {
     unsigned isa = 0;
     for (unsigned k = p->clauses_at; k + 2 < p->ntokens && !isa; k++)
-        if (word_at(fe, p, k, WORDS_TRAIT_SET) == TRAITS_DEVICE && fe_word_at(fe, p, k + 1, "=") &&
-            fe_word_at(fe, p, k + 2, "{"))
+        if (lower_word_at(fe, p, k, WORDS_TRAIT_SET) == TRAITS_DEVICE &&
+            fe_word_at(fe, p, k + 1, "=") && fe_word_at(fe, p, k + 2, "{"))
             isa = lone_isa_in(fe, p, k + 2);
     return isa;
 }

@@ -8,16 +8,6 @@
 #include "frontend/lower/lower.h"
 #include <string.h>
 
-static unsigned word_at(const struct fe *fe, const struct fe_pragma *p, unsigned k,
-                        enum fe_words set)
-{
-    const struct fe_token *t = &p->tokens[k];
-    unsigned value = 0;
-    if (k < p->ntokens && t->kind == TOK_IDENT)
-        fe_word(set, fe->u->text + t->begin, t->end - t->begin, &value);
-    return value;
-}
-
 static bool chooses(const struct fe_pragma *p)
 {
     for (unsigned i = 0; i < p->nnames; i++)
@@ -59,7 +49,7 @@ static bool find_requirement(struct fe *fe, const struct fe_pragma *p, unsigned 
                              unsigned *end)
 {
     for (; k + 3 < p->ntokens; k++) {
-        if (word_at(fe, p, k, WORDS_TRAIT_SET) != TRAITS_IMPLEMENTATION ||
+        if (lower_word_at(fe, p, k, WORDS_TRAIT_SET) != TRAITS_IMPLEMENTATION ||
             !fe_word_at(fe, p, k + 1, "=") || !fe_word_at(fe, p, k + 2, "{"))
             continue;
         unsigned close = fe_closing(fe, p, k + 2);
@@ -107,7 +97,7 @@ static bool find_folded(struct fe *fe, const struct fe_pragma *p, unsigned k, un
                         unsigned *end, long long *value)
 {
     for (; k + 2 < p->ntokens; k++) {
-        if (word_at(fe, p, k, WORDS_SELECTOR) != SELECTOR_CONDITION ||
+        if (lower_word_at(fe, p, k, WORDS_SELECTOR) != SELECTOR_CONDITION ||
             !fe_word_at(fe, p, k + 1, "("))
             continue;
         *begin = k + 2;
