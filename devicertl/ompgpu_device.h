@@ -662,14 +662,14 @@ enum {
  * type
  * __ompgpu_redux. */
 unsigned __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value);
-/* All threads call it; a barrier.  True for the one thread that has
- * the result in rec, and for every thread of a serialised region.  The caller has a barrier between
- * it and the next reduction of the team. */
+/* All threads call it; a barrier.  True for the one thread that has the result in rec, and for
+ * every thread of a serialised region.  The caller has a barrier between it and the next reduction
+ * of the team. */
 _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine,
                                __ompgpu_redux);
-/* After initialisers that read originals: those loads come before the store of the result, which
- * the reduction itself orders only where the team has more than one warp (a shuffle orders no
- * memory). All threads of the team call it. */
+/* After initialisers that read originals: those loads come before the store of the result.  The
+ * reduction of a league or of an array orders them itself only where the team has more than one
+ * warp (a shuffle orders no memory).  All threads of the team call it. */
 void __ompgpu_originals_read(void);
 /* The same for the threads' copies of an array of `count` elements of `size` bytes, k elements at a
  * time: the caller's copy becomes the result where it returns true.  rec and tmp have room for k
