@@ -363,8 +363,8 @@ static void host(const struct job *j, unsigned i, struct proc *p)
     drv_side_args(j, &p->argv);
     if (j->opt->gcc)
         drv_gcc_input(j, &p->argv);
-    else
-        WORDS_ADD(&p->argv, "-mllvm", "-openmp-opt-disable", "-x", "cpp-output");
+    else /* killed while it makes a file beside the output, it would leave that: write_to is ours */
+        WORDS_ADD(&p->argv, "-mllvm", "-openmp-opt-disable", "-fno-temp-file", "-x", "cpp-output");
     WORDS_ADD(&p->argv, drv_job_file(j, "host.c"), "-o",
               direct(j) ? j->write_to : drv_job_file(j, "s"));
 }

@@ -14,6 +14,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -137,10 +138,13 @@ static void nap(double seconds)
     nanosleep(&t, NULL);
 }
 
-/* First an orderly end, in which clang removes its own files; after a second, the other kind. */
+/* First an orderly end, in which clang removes its own files; after a second, the other kind.  What
+ * the leader started becomes our child when it is gone, so that we can wait until none of the group
+ * is there to make or remove files any more. */
 static void kill_group(struct proc *p)
 {
     int status = 0;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     kill(-p->pid, SIGTERM);
     for (int i = 0; i < 100; i++) {
         if (waitpid(p->pid, &status, WNOHANG) != 0)
@@ -151,6 +155,8 @@ static void kill_group(struct proc *p)
     waitpid(p->pid, &status, 0);
 gone:
     kill(-p->pid, SIGKILL); /* what it left behind */
+    while (waitpid(-p->pid, NULL, 0) > 0)
+        ;
     record(p, status);
 }
 

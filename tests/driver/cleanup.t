@@ -40,6 +40,8 @@ for signal in INT TERM HUP; do
     check "SIG$signal in a plain compile" interrupt $signal plain.c "$CC" -c plain.c -o out
     check "SIG$signal in the link" interrupt $signal libompgpu.so "$CC" -fopenmp plain.c -o out
 done
+# One more file beside the output, made by clang, stayed when the signal came while it was being made.
+check "the host compile writes to our file" sh -c "'$CC' -v $ARCH -c app.c -o new.o 2>log && grep -q ' -c -w .* -fno-temp-file .*new[.]o[.].*tmp' log"
 check "SIGINT" perl -e '$SIG{INT} = "DEFAULT"; $ENV{SLOW} = "-fsyntax-only"; $ENV{OMPGPU_CLANG} = "./slow"; unlink "started";
     my $pid = fork; exec @ARGV unless $pid; select undef, undef, undef, 0.05 until -e "started"; kill INT => $pid; waitpid $pid, 0; exit(($? & 127) != 2)' \
     "$CC" $ARCH -c app.c -o out
