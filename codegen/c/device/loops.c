@@ -44,36 +44,13 @@
  * number in mixed radix, a digit a loop, and so is the stride; a step is an addition with carry.
  * The digits stay 32 bits wide for 32-bit induction variables however large the product is.
  * (Limit: teams × threads < 2^32.)
- *
- * In a nest that is not rectangular the last iteration need not be one of the last iteration of its
- * outer loops.  Where last values are asked for, the last one of those that has inner iterations is
- * searched before the loop, from the end; the loops' own variables have the values that they have
- * after the whole nest. */
+ */
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/device/trips.h"
-
-struct nest {
-    const struct omp_construct *c;
-    unsigned n;
-    struct {
-        const char *type, *u, *lb, *ub, *step;
-        const char *trip; /* the variable with its trip count */
-        const char *at;   /* of what counts it: an iterator or a digit */
-        bool one, zero;   /* step 1; lb 0 */
-    } l[OMP_MAX_LOOPS];
-    bool covering, tiled;      /* the kernel has such a form */
-    const char *first, *ahead; /* in a batch of int: the number of its first iteration, and how far
-                                  another one is ahead of it */
-    const char *end;           /* iterations of the outer loops up to the last with inner ones;
-                                  NULL: nothing depends on it */
-    const char *k;             /* type of logical iteration numbers */
-    unsigned width;            /* … in bits, 32 or 64 */
-    const char *total;
-};
+#include "codegen/c/device/nest.h"
 
 /* Value of the induction variable in logical iteration k. */
-static const char *iv_value(struct cg *cg, const struct nest *n, unsigned j, const char *k)
+const char *cg_iv_value(struct cg *cg, const struct nest *n, unsigned j, const char *k)
 {
     const struct omp_loop *l = &n->c->loops[j];
     const char *u = n->l[j].u,
@@ -127,135 +104,6 @@ static void declare_bounds(struct cg *cg, const struct omp_construct *c, struct 
     n->total = n->n == 1 ? n->l[0].trip : cg_strf(cg, "@n");
 }
 
-/* ----------------------------------------------------------------- schedules as lists of levels */
-enum kind { BLOCK, CHUNK, DYNAMIC, RUNTIME, CYCLIC, SERIAL };
-struct level {
-    enum kind kind;
-    enum cg_who who;
-    const struct omp_clause *clause;
-};
-
-/* Device code of this file, or of another one that runs in the same region. */
-static bool may_set_schedule(const struct omp_unit *u)
-{
-    return u->sets_schedule || u->needs_link || u->provides;
-}
-
-/* The schedule that the clause names; of `runtime`, where nothing on the device sets one, none. */
-static enum omp_sched schedule_of(const struct cg *cg, const struct omp_clause *k)
-{
-    return !k || k->sched == OMPSCHED_AUTO ||
-                   (k->sched == OMPSCHED_RUNTIME && !may_set_schedule(cg->unit))
-               ? OMPSCHED_NONE
-               : k->sched;
-}
-
-static bool is_single(const struct omp_clause *k)
-{
-    return k && k->expr.is_constant && k->expr.value == 1;
-}
-
-static unsigned thread_levels(const struct cg *cg, struct level *to, const struct omp_clause *k)
-{
-    enum omp_sched s = schedule_of(cg, k);
-    bool chunk = k && !cg_empty(k->expr.extent);
-    if (s == OMPSCHED_NONE || (s == OMPSCHED_STATIC && is_single(k))) {
-        to[0] = (struct level){ CYCLIC, CG_THREAD, NULL };
-        return 1;
-    }
-    enum kind kind = s == OMPSCHED_RUNTIME  ? RUNTIME
-                     : s != OMPSCHED_STATIC ? DYNAMIC
-                     : chunk                ? CHUNK
-                                            : BLOCK;
-    to[0] = (struct level){ kind, CG_THREAD, k };
-    to[1] = (struct level){ SERIAL, CG_ONE, NULL };
-    return 2;
-}
-
-/* Where the teams' share is left to us, a team takes as many iterations in a row as its threads
- * have chunks (of one iteration, without a size), and static schedules are dealt to all threads. */
-static unsigned schedule_levels(const struct cg *cg, struct level *to, enum cg_who who,
-                                const struct omp_clause *sched, const struct omp_clause *dist)
-{
-    enum omp_sched s = schedule_of(cg, sched);
-    bool chunks = s == OMPSCHED_STATIC && !cg_empty(sched->expr.extent) && !is_single(sched);
-    if (who == CG_ONE) {
-        to[0] = (struct level){ SERIAL, CG_ONE, NULL };
-        return 1;
-    }
-    if (who == CG_LANES) {
-        to[0] = (struct level){ CYCLIC, CG_LANES, NULL };
-        return 1;
-    }
-    if (who == CG_THREAD)
-        return thread_levels(cg, to, sched);
-    if (!dist && (who == CG_TEAM || s == OMPSCHED_NONE || s == OMPSCHED_STATIC)) {
-        to[0] = (struct level){ chunks ? CHUNK : CYCLIC, who, chunks ? sched : NULL };
-        to[1] = (struct level){ SERIAL, CG_ONE, NULL };
-        return 1 + chunks;
-    }
-    to[0] = (struct level){ dist && !cg_empty(dist->expr.extent) ? CHUNK : BLOCK, CG_TEAM, dist };
-    if (who == CG_ALL_THREADS)
-        return 1 + thread_levels(cg, to + 1, sched);
-    to[1] = (struct level){ SERIAL, CG_ONE, NULL };
-    return 2;
-}
-
-/* A taskloop that says how large its tasks are: each has copies of its own, except where all
- * threads must reach the barrier that follows the loop. */
-static unsigned task_levels(struct level *to, const struct omp_construct *c,
-                            const struct cg_privates *p)
-{
-    const struct omp_clause *k = cg_clause(c, OMPC_GRAINSIZE);
-    k = k ? k : cg_clause(c, OMPC_NUM_TASKS);
-    if (!(c->leaves & OMPL_TASKLOOP) || !k || (p->reduction && p->finish != CG_SERIAL))
-        return 0;
-    to[0] = (struct level){ CHUNK, CG_ONE, k };
-    to[1] = (struct level){ SERIAL, CG_ONE, NULL };
-    return 2;
-}
-
-/* Number of a taker and how many there are. */
-static const char *id_of(struct cg *cg, enum cg_who who)
-{
-    static const char *const ids[] = {
-        [CG_TEAM] = "(unsigned)__ompgpu_team_id()",
-        [CG_THREAD] = "(unsigned)__ompgpu_thread_id()",
-        [CG_ALL_THREADS] = "__OMPGPU_LEAGUE_THREAD",
-        [CG_ONE] = "0",
-    };
-    if (who == CG_LANES)
-        return cg_strf(cg, "__OMPGPU_ROW_LANE(@lanes)");
-    return cg->lanes && who == CG_ALL_THREADS ? cg_strf(cg, "%s / @lanes", ids[who]) : ids[who];
-}
-static const char *count_of(struct cg *cg, enum cg_who who)
-{
-    static const char *const counts[] = {
-        [CG_TEAM] = "(unsigned)__ompgpu_num_teams()",
-        [CG_THREAD] = "(unsigned)__ompgpu_num_threads()",
-        [CG_ALL_THREADS] = "__OMPGPU_LEAGUE_SIZE",
-        [CG_ONE] = "1",
-    };
-    if (who == CG_LANES)
-        return cg_strf(cg, "@lanes");
-    return cg->lanes && who == CG_ALL_THREADS ? cg_strf(cg, "%s / @lanes", counts[who])
-                                              : counts[who];
-}
-
-/* Both, as two arguments. */
-static const char *takers(struct cg *cg, enum cg_who who)
-{
-    static const char *const macros[] = {
-        [CG_TEAM] = "__OMPGPU_TEAMS",
-        [CG_THREAD] = "__OMPGPU_THREADS",
-        [CG_ALL_THREADS] = "__OMPGPU_ALL_THREADS",
-        [CG_ONE] = "0, 1",
-    };
-    return who == CG_LANES || (cg->lanes && who == CG_ALL_THREADS)
-               ? cg_strf(cg, "%s, %s", id_of(cg, who), count_of(cg, who))
-               : macros[who];
-}
-
 /* ------------------------------------------------------------------ levels that hand on ranges */
 struct range {
     const char *lo, *m;
@@ -272,7 +120,7 @@ static void open_chunks(struct cg *cg, unsigned w, unsigned d, enum cg_who who, 
     cg_open(cg,
             "for (struct __ompgpu_chunks%u @c%u = __ompgpu_chunks%u(%s, %s, %s); @c%u.more; "
             "__ompgpu_next_chunk%u(&@c%u))",
-            w, d, w, takers(cg, who), m, size, d, w, d);
+            w, d, w, cg_takers(cg, who), m, size, d, w, d);
     if (who == CG_ONE) /* each chunk is a task */
         cg_end_cancelled_tasks(cg);
     cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_chunk%u(&@c%u);", w, d, w, d);
@@ -289,7 +137,7 @@ static struct range open_level(struct cg *cg, const struct nest *n, const struct
     switch (l->kind) {
     case BLOCK:
         cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_block%u(%s, %s);", w, d, w,
-                takers(cg, l->who), r.m);
+                cg_takers(cg, l->who), r.m);
         break;
     case CHUNK: open_chunks(cg, w, d, l->who, r.m, chunk); break;
     case RUNTIME:
@@ -321,7 +169,7 @@ static void open_loop(struct cg *cg, const struct nest *n, unsigned w, const cha
     const char *first = n->covering && cg->lanes ? cg_strf(cg, "__ompgpu_rows%u(@env, @lanes)", w)
                         : n->covering
                             ? cg_strf(cg, "__ompgpu_league%u(@env, @covering, %s)", w, m)
-                            : cg_strf(cg, "__ompgpu_loop%u(%s, %s)", w, takers(cg, who), m);
+                            : cg_strf(cg, "__ompgpu_loop%u(%s, %s)", w, cg_takers(cg, who), m);
     if (n->tiled)
         first = cg_strf(cg, IS_TILED " ? __ompgpu_tile_loop(@tile) : %s", first);
     cg_open(cg, "for (struct __ompgpu_loop%u %s = %s; %s.more; __ompgpu_next%u(&%s))", w, i, first,
@@ -421,7 +269,7 @@ static const char *type_of_takers(const struct nest *n)
 /* Of the whole space: the first digit says when it ends. */
 static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who)
 {
-    const char *nonempty = is_nonempty(cg, n), *at = n->l[0].at, *id = id_of(cg, who),
+    const char *nonempty = is_nonempty(cg, n), *at = n->l[0].at, *id = cg_taker(cg, who),
                *more = cg_strf(cg, "%s.at < %s.n", at, at), *next = advance(cg, n);
     if (n->covering) {
         cg_line(cg, "__builtin_assume(!@covering || (%s));", nonempty);
@@ -435,7 +283,7 @@ static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who
     }
     declare_tile(cg, n);
     cg_open(cg, "if (%s)", nonempty);
-    declare_digits(cg, n, type_of_takers(n), id, count_of(cg, who));
+    declare_digits(cg, n, type_of_takers(n), id, cg_taker_count(cg, who));
     cg_open(cg, "for (_Bool @more = %s; @more; @more = %s)", more, next);
 }
 
@@ -477,7 +325,7 @@ static void open_digits(struct cg *cg, const struct nest *n, const struct level 
         return;
     }
     cg_line(cg, "struct __ompgpu_loop64 @it = __ompgpu_loop64(%s, %s);",
-            takers(cg, serial ? CG_ONE : l->who), r.m);
+            cg_takers(cg, serial ? CG_ONE : l->who), r.m);
     cg_open(cg, "if (@it.more)");
     declare_digits(cg, n, n->k, plus(cg, r.lo, cg_strf(cg, "@it.at")), cg_strf(cg, "@it.stride"));
     cg_open(cg, "for (; @it.more; __ompgpu_next64(&@it), (void)%s)", advance(cg, n));
@@ -513,7 +361,7 @@ static const char *open_batches(struct cg *cg, struct nest *n, const struct leve
     if (nested) {
         cg_open(cg, "if (%s)", is_nonempty(cg, n));
         declare_total(cg, n, true);
-        declare_digits(cg, n, type_of_takers(n), id_of(cg, l->who), count_of(cg, l->who));
+        declare_digits(cg, n, type_of_takers(n), cg_taker(cg, l->who), cg_taker_count(cg, l->who));
         cg_line(cg, "_Bool @more = %s.at < %s.n;", n->l[0].at, n->l[0].at);
         next = cg_strf(cg, ", @more = %s", advance(cg, n));
         more = cg_strf(cg, "%s.size > 1 ? %s.i.more : @more", i, i);
@@ -523,7 +371,7 @@ static const char *open_batches(struct cg *cg, struct nest *n, const struct leve
         cg,
         "for (struct __ompgpu_batches%u %s = __ompgpu_batches%u(%s, %s, __ompgpu_batch_size(%d)); "
         "%s.size; __ompgpu_next_size%u(&%s))",
-        w, i, w, takers(cg, l->who), n->total, l->who == CG_THREAD, i, w, i);
+        w, i, w, cg_takers(cg, l->who), n->total, l->who == CG_THREAD, i, w, i);
     cg_open(cg, "for (; %s; __ompgpu_next_batch%u(&%s))", more, w, i);
     cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
     cg_open(cg, "for (unsigned @u = 0; @u < %s.size; @u++%s)", i, next);
@@ -581,7 +429,7 @@ static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who,
 }
 
 /* Digit j of iteration k. */
-static const char *digit_of(struct cg *cg, const struct nest *n, unsigned j, const char *k)
+const char *cg_digit_of(struct cg *cg, const struct nest *n, unsigned j, const char *k)
 {
     for (unsigned i = n->n; --i > j;)
         k = cg_strf(cg, "%s / %s", k, n->l[i].trip);
@@ -596,10 +444,10 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
     const char *saved[OMP_MAX_LOOPS], *locals = "";
     for (unsigned j = 0; j < n->n; j++) {
         const char *k = digits     ? cg_strf(cg, "%s.at", n->l[j].at)
-                        : n->n > 1 ? digit_of(cg, n, j, cg_strf(cg, "@k"))
+                        : n->n > 1 ? cg_digit_of(cg, n, j, cg_strf(cg, "@k"))
                                    : cg_strf(cg, "@k");
         locals = cg_strf(cg, "%s%s %s = %s; ", locals, n->l[j].type, n->c->loops[j].iv->name,
-                         iv_value(cg, n, j, k));
+                         cg_iv_value(cg, n, j, k));
     }
     for (unsigned i = 0; i < p->n; i++) {
         const char *value = cg_iterate(cg, &p->list[i], cg_strf(cg, "@k"));
@@ -609,15 +457,15 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
         locals = cg_strf(cg, "@last = @k == %s - 1; %s", n->total, locals);
     if (digits) {
         cg_open(cg, "if (%s != 0)", n->total);
-        declare_digits(cg, n, type_of_takers(n), id_of(cg, who), count_of(cg, who));
+        declare_digits(cg, n, type_of_takers(n), cg_taker(cg, who), cg_taker_count(cg, who));
     }
     for (unsigned j = 0; j < n->n; j++)
         saved[j] = cg_bind(cg, n->c->loops[j].iv, NULL);
     enum cg_who within = who == CG_ALL_THREADS ? CG_THREAD : who;
     cg_scan_loop(
         cg, n->c, p,
-        &(struct cg_scan_steps){ n->k, n->total, id_of(cg, within), count_of(cg, within), locals,
-                                 digits ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
+        &(struct cg_scan_steps){ n->k, n->total, cg_taker(cg, within), cg_taker_count(cg, within),
+                                 locals, digits ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
                                  scan_rows(cg, n, who, p), who == CG_ONE, who == CG_ALL_THREADS });
     for (unsigned j = n->n; j--;)
         cg_bind(cg, n->c->loops[j].iv, saved[j]);
@@ -634,14 +482,14 @@ static void open_variable(struct cg *cg, const struct nest *n, unsigned j, const
             cg_line(cg, "const %s %s = %s;", n->l[j].type, n->l[j].lb, cg_expr(cg, l->lb.extent));
         cg_open(cg, "if (%s < %s)", k, cg_trip_where(cg, l, NULL));
     }
-    const char *value = iv_value(cg, n, j, n->ahead ? n->first : k);
+    const char *value = cg_iv_value(cg, n, j, n->ahead ? n->first : k);
     if (n->ahead)
         value = cg_strf(cg, "(int)(%s) %c %s", value, l->step_negative ? '-' : '+', n->ahead);
     cg_line(cg, "%s %s = %s;", n->l[j].type, l->iv->name, value);
 }
 
 /* The number of the iteration among all of the nest, or how many there are. */
-static const char *number_in_nest(struct cg *cg, const struct nest *n, bool all)
+const char *cg_number_in_nest(struct cg *cg, const struct nest *n, bool all)
 {
     const char *number = NULL;
     for (unsigned j = 0; j < n->n; j++) {
@@ -656,112 +504,15 @@ static const char *number_in_nest(struct cg *cg, const struct nest *n, bool all)
     return cg_strf(cg, "(%s)", number);
 }
 
-/* ------------------------------------------------------------------ last values */
-/* Is its last loop taken for a box?  Other nests that are not rectangular run inner loops whole. */
-static bool is_box(const struct nest *n) { return n->c->loops[n->n - 1].outer; }
-
-static bool is_variable(const struct omp_loop *l, unsigned n, const struct omp_var *v)
-{
-    for (unsigned i = 0; i < n; i++)
-        if (l[i].iv == v)
-            return true;
-    return false;
-}
-
-/* Its value is that of the last iteration's end, not that after the loops. */
-static bool is_of_iteration(const struct nest *n, const struct cg_private *k)
-{
-    return k->kind->store_last && !is_variable(n->c->loops, n->n, k->var) &&
-           !is_variable(n->c->inner, n->c->ninner, k->var);
-}
-
-/* `@some`: do the loops that run whole have any iteration? */
-static void look_inside(struct cg *cg, const struct nest *n)
-{
-    static const char *const relations[] = { [OMPREL_LT] = "<",
-                                             [OMPREL_LE] = "<=",
-                                             [OMPREL_GT] = ">",
-                                             [OMPREL_GE] = ">=",
-                                             [OMPREL_NE] = "!=" };
-    cg_line(cg, "_Bool @some = 0;");
-    for (unsigned i = 0; i < n->c->ninner; i++) {
-        const struct omp_loop *l = &n->c->inner[i];
-        const char *v = l->iv->name;
-        cg_line(cg, "for (%s %s = %s; !@some && %s %s (%s); %s %c= %s)",
-                cg_type(cg, l->iv->type, "", CG_UNQUALIFIED), v, cg_expr(cg, l->lb.extent), v,
-                relations[l->rel], cg_expr(cg, l->ub.extent), v, l->step_negative ? '-' : '+',
-                cg_step_of(cg, l));
-    }
-    cg_line(cg, "@some = 1;");
-    cg_open(cg, "if (@some)");
-    cg_line(cg, "break;");
-    cg_close(cg);
-}
-
-static void bind_variables(struct cg *cg, const struct omp_loop *l, unsigned n, const char **saved,
-                           bool restore)
-{
-    for (unsigned i = n; i--;)
-        saved[i] = cg_bind(cg, l[i].iv, restore ? saved[i] : NULL);
-}
-
-/* From the last iteration of the outer loops, or of the one that the box's last loop depends on. */
-static void search_end(struct cg *cg, struct nest *n)
-{
-    const struct omp_loop *box = is_box(n) ? &n->c->loops[n->n - 1] : NULL;
-    unsigned o = box ? (unsigned)(box->outer - n->c->loops) : 0, count = box ? o + 1 : n->n;
-    const char *saved[OMP_MAX_LOOPS], *inside[OMP_MAX_LOOPS], *at = cg_strf(cg, "(@end - 1)");
-    n->end = cg_strf(cg, "@end");
-    cg_line(cg, "%s @end = %s;", box ? n->l[o].u : n->k, box ? n->l[o].trip : n->total);
-    cg_open(cg, "for (; @end; @end--)");
-    bind_variables(cg, n->c->loops, n->n, saved, false);
-    bind_variables(cg, n->c->inner, n->c->ninner, inside, false);
-    for (unsigned j = o; j < count; j++)
-        cg_line(cg, "%s %s = %s;", n->l[j].type, n->c->loops[j].iv->name,
-                iv_value(cg, n, j, count == 1 || box ? at : digit_of(cg, n, j, at)));
-    if (box)
-        cg_line(cg, "if (%s) break;", cg_trip_where(cg, box, NULL));
-    else
-        look_inside(cg, n);
-    bind_variables(cg, n->c->inner, n->c->ninner, inside, true);
-    bind_variables(cg, n->c->loops, n->n, saved, true);
-    cg_close(cg);
-}
-
-static bool needs_end(const struct nest *n, const struct cg_privates *p)
-{
-    bool wanted = false;
-    for (unsigned i = 0; i < p->n; i++)
-        wanted |= is_of_iteration(n, &p->list[i]);
-    return wanted && (is_box(n) || n->c->ninner);
-}
-
-/* Is this the last iteration?  Of a box, where it has been found that there is one. */
-static void note_end(struct cg *cg, const struct nest *n, const char *k)
-{
-    if (!n->end)
-        return;
-    if (!is_box(n)) {
-        cg_line(cg, "@ends |= %s + 1 == @end;", k ? k : number_in_nest(cg, n, false));
-        return;
-    }
-    const struct omp_loop *box = &n->c->loops[n->n - 1];
-    const char *s = cg_strf(cg, "%s.at + 1 == %s", n->l[n->n - 1].at, cg_trip_where(cg, box, NULL));
-    for (unsigned j = 0; j + 1 < n->n; j++)
-        s = cg_strf(cg, "%s && %s.at + 1 == %s", s, n->l[j].at,
-                    &n->c->loops[j] == box->outer ? n->end : n->l[j].trip);
-    cg_line(cg, "@ends = %s;", s);
-}
-
 static void write_iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p,
                             const char *k)
 {
     const char *saved[OMP_MAX_LOOPS];
-    cg_turn(cg, n->c, k ? k : number_in_nest(cg, n, false));
+    cg_turn(cg, n->c, k ? k : cg_number_in_nest(cg, n, false));
     if (p->last)
         cg_line(cg, "@last = %s;", is_last(cg, n, k));
     for (unsigned i = 0; i < p->n; i++) {
-        const char *value = cg_iterate(cg, &p->list[i], k ? k : number_in_nest(cg, n, false));
+        const char *value = cg_iterate(cg, &p->list[i], k ? k : cg_number_in_nest(cg, n, false));
         if (value)
             cg_line(cg, "%s", value);
     }
@@ -769,57 +520,10 @@ static void write_iteration(struct cg *cg, const struct nest *n, const struct cg
         saved[j] = cg_bind(cg, n->c->loops[j].iv, NULL);
     for (unsigned j = 0; j < n->n; j++)
         open_variable(cg, n, j, k ? k : cg_strf(cg, "%s.at", n->l[j].at));
-    note_end(cg, n, k);
+    cg_note_end(cg, n, k);
     cg_copy_body(cg, n->c->loops[n->n - 1].body);
     for (unsigned j = n->n; j--;)
         cg_bind(cg, n->c->loops[j].iv, saved[j]);
-}
-
-/* The variable of loop j after the nest; of a box, after the outer loop's last iteration. */
-static void store_variable(struct cg *cg, const struct nest *n, unsigned j)
-{
-    const struct omp_loop *l = &n->c->loops[j];
-    const char *trip = n->l[j].trip, *name = l->iv->name;
-    if (!l->outer) {
-        cg_line(cg, "*@o_%s = %s;", name, iv_value(cg, n, j, trip));
-        return;
-    }
-    unsigned o = (unsigned)(l->outer - n->c->loops);
-    cg_open_scope(cg);
-    cg_line(cg, "const %s %s = %s;", n->l[o].type, l->outer->iv->name,
-            iv_value(cg, n, o, cg_strf(cg, "(%s - 1)", n->l[o].trip)));
-    const char *saved = cg_bind(cg, l->outer->iv, NULL);
-    if (!cg_is_digits(&l->lb))
-        cg_line(cg, "const %s %s = %s;", n->l[j].type, n->l[j].lb, cg_expr(cg, l->lb.extent));
-    trip = cg_strf(cg, "(%s)", cg_trip_where(cg, l, NULL));
-    cg_line(cg, "*@o_%s = %s;", name, iv_value(cg, n, j, trip));
-    cg_bind(cg, l->outer->iv, saved);
-    cg_close(cg);
-}
-
-/* The threads that ran the last iteration, of the nest or of its outer loops, store to the
- * originals. */
-static void store_last_values(struct cg *cg, const struct nest *n, const struct cg_privates *p)
-{
-    const char *total = n->n > 1 ? number_in_nest(cg, n, true) : n->l[0].trip;
-    if (!p->last)
-        return;
-    cg_open(cg, "if (@last)");
-    for (unsigned i = 0; i < p->n; i++) {
-        if (!n->end || !is_of_iteration(n, &p->list[i]))
-            cg_store_last(cg, &p->list[i], total);
-        for (unsigned j = 0; j < n->n; j++)
-            if (n->c->loops[j].iv == p->list[i].var)
-                store_variable(cg, n, j);
-    }
-    cg_close(cg);
-    if (n->end)
-        cg_open(cg, "if (@ends)");
-    for (unsigned i = 0; n->end && i < p->n; i++)
-        if (is_of_iteration(n, &p->list[i]))
-            cg_store_last(cg, &p->list[i], total);
-    if (n->end)
-        cg_close(cg);
 }
 
 /* What the loop does between private copies and the end of reductions. */
@@ -851,17 +555,18 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
                   const struct omp_clause *dist_schedule)
 {
     struct nest n = { .first = NULL };
-    struct level levels[3];
+    struct level levels[CG_MOST_LEVELS];
     struct range r;
-    unsigned tasks = task_levels(levels, c, p), open = cg->out->open;
-    unsigned nlevels = tasks ? tasks : schedule_levels(cg, levels, who, schedule, dist_schedule);
+    unsigned tasks = cg_task_levels(levels, c, p), open = cg->out->open;
+    unsigned nlevels = tasks ? tasks : cg_schedule_levels(cg, levels, who, schedule, dist_schedule);
     declare_bounds(cg, c, &n);
     n.covering = cg->plan && c == cg->plan->inner &&
                  (cg->lanes ? cg_lanes_cover(cg, cg->plan) : cg_has_covering_form(cg, cg->plan));
     n.tiled = n.covering && !cg->lanes && cg_has_tiled_form(cg, cg->plan);
-    declare_total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan || needs_end(&n, p));
-    if (needs_end(&n, p))
-        search_end(cg, &n);
+    declare_total(cg, &n,
+                  nlevels > 1 || levels[0].kind == SERIAL || c->scan || cg_needs_end(&n, p));
+    if (cg_needs_end(&n, p))
+        cg_search_end(cg, &n);
     r = (struct range){ "0", n.total };
     /* else all threads take part in the end of the reduction */
     bool guarded = p->guard && p->finish == CG_SERIAL;
@@ -883,7 +588,7 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
             cg_open(cg, "if (%s)", p->guard);
         share_iterations(cg, &n, levels, nlevels, tasks != 0, r, p);
     }
-    store_last_values(cg, &n, p);
+    cg_store_last_values(cg, &n, p);
     cg_close_to(cg, inside);
     cg_close_privates(cg, p);
     cg_close_to(cg, open);
@@ -900,12 +605,12 @@ static bool may_cover(const struct cg *cg, const struct cg_plan *p)
 {
     const unsigned leaves = OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
     const struct omp_construct *c = p->inner;
-    struct level levels[3];
+    struct level levels[CG_MOST_LEVELS];
     if (!p->spmd || (p->leaves & leaves) != leaves || p->reduction || c->scan || c->cancelled ||
         !c->nloops || c->nloops > CG_COVERED_LOOPS)
         return false;
-    return schedule_levels(cg, levels, CG_ALL_THREADS, cg_clause(c, OMPC_SCHEDULE),
-                           cg_clause(c, OMPC_DIST_SCHEDULE)) == 1 &&
+    return cg_schedule_levels(cg, levels, CG_ALL_THREADS, cg_clause(c, OMPC_SCHEDULE),
+                              cg_clause(c, OMPC_DIST_SCHEDULE)) == 1 &&
            cg_trips_are_exact(cg, p);
 }
 
