@@ -423,6 +423,16 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
             return (struct __ompgpu_batches##W){ i, end, end, count, size };                       \
         i.more = (S)n >= (S)(team * size) && count == team;                                        \
         return (struct __ompgpu_batches##W){ i, n - (size - 1) * team, end, team, size };          \
+    } /* lanes of a row take batches together, as long as there is one for the last of them */     \
+    __OMPGPU_HELPER struct __ompgpu_batches##W                                                     \
+    __ompgpu_row_batches##W(T lane, T lanes, T n, unsigned sizes) {                                \
+        struct __ompgpu_batches##W b = __ompgpu_batches##W(lane, lanes, n, sizes);                 \
+        const T later = lanes - 1;                                                                 \
+        if (b.size == 1)                                                                           \
+            return b;                                                                              \
+        b.end = b.usual_end = (b.end > later ? b.end - later : 0) + lane;                          \
+        b.i.more = lane < b.end;                                                                   \
+        return b;                                                                                  \
     } __OMPGPU_HELPER T __ompgpu_at##W(const struct __ompgpu_batches##W *b, unsigned u)            \
     {                                                                                              \
         return b->i.at + u * b->by;                                                                \
@@ -700,6 +710,28 @@ _Bool __ompgpu_row_once(unsigned lanes);
  * bits of b op a. */
 void __ompgpu_reduce_row(unsigned lanes, void *rec, void *tmp, unsigned long size, __ompgpu_combine,
                          __ompgpu_redux, _Bool commutes);
+/* A loop of a team, whose iterations its lanes may run together: 2^n of them do.  free: 2^n is at
+ * most `most`, where there are more threads than iterations, and some of the `inner` iterations of
+ * the loop inside are left for each lane. */
+#ifdef __NVPTX__
+#define __OMPGPU_SHARES_ROWS 1
+#else
+#define __OMPGPU_SHARES_ROWS 0
+#endif
+__OMPGPU_HELPER unsigned __ompgpu_whole_lanes(unsigned lanes)
+{
+    return (unsigned)__ompgpu_num_threads() % 32 ? 0 : 31 - (unsigned)__builtin_clz(lanes);
+}
+__OMPGPU_HELPER unsigned __ompgpu_free_lanes(unsigned long long rows, unsigned long long inner,
+                                             unsigned most)
+{
+    const unsigned threads = (unsigned)__ompgpu_num_threads(), enough = 4;
+    if (!rows || rows > threads / 2 || inner < 2 * enough)
+        return 0;
+    unsigned lanes = threads / (unsigned)rows;
+    lanes = lanes < most ? lanes : most;
+    return __ompgpu_whole_lanes(inner / enough < lanes ? (unsigned)inner / enough : lanes);
+}
 /* An assumption, before one of the above in an SPMD kernel: the team was launched with whole warps
  * (hostrt/core/geometry.c sees to it where constant clauses say so).  Only the full-warp algorithm
  * is left then. */

@@ -483,9 +483,10 @@ enum omp_assumption {
     OMPASSUME_NO_ROUTINES = 4, /* no OpenMP routine is called */
 };
 
-/* Of a loop of a league with a loop inside that lanes could share: may several lanes of a warp run
- * an iteration together (frontend/lanes/)? */
+/* Of a loop of a league, or of a team, with a loop inside that lanes could share: may several lanes
+ * of a warp run an iteration together (frontend/lanes/)? */
 struct omp_lanes {
+    bool team;       /* the loop is a team's: its threads share it */
     const char *why; /* they may not, and this is why; NULL: they may, and what follows counts */
     struct omp_place place;            /* of the reason */
     unsigned length, most;             /* powers of two: as simdlen says, 0: it is left to us; at
@@ -551,8 +552,7 @@ struct omp_construct {
      * none
      */
     struct omp_construct *phases;
-    struct omp_lanes
-        *lanes; /* of the construct with the league's loop; NULL: nothing inside asks */
+    struct omp_lanes *lanes; /* of a construct with such a loop; NULL: nothing inside asks */
     /* in that form: lanes share the loop's iterations; of an atomic construct, one lane does it */
     bool by_lanes;
     bool stores;         /* … and the loop stores to memory */

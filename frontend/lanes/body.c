@@ -53,11 +53,23 @@ static bool is_reached(const struct omp_construct *target, const struct omp_var 
     return v->declare_target != OMPV_NOT_DECLARED;
 }
 
+/* The lanes of a row are threads of a region in which a thread may have kept something. */
+static bool is_of_thread(const struct lanes_row *r, const struct omp_var *v)
+{
+    const struct omp_construct *p = r->parallel;
+    if (!p || p == r->loop || is_private(fe_sharing_of(r->loop, v)))
+        return false;
+    const struct omp_sharing *s = fe_sharing_of(p, v);
+    return fe_inside(v->decl, p->body) || (s && s->share != OMPSH_SHARED);
+}
+
 static enum lanes_home outside_home(const struct lanes_row *r, const struct omp_var *v)
 {
     const struct omp_construct *target = fe_target_of(r->loop);
     if (is_loop_variable(r->loop, v))
         return LANES_FIXED;
+    if (is_of_thread(r, v))
+        return LANES_OF_THREAD;
     for (const struct omp_construct *c = r->loop; c; c = c == target ? NULL : c->parent) {
         const struct omp_sharing *s = fe_sharing_of(c, v);
         if (s && s->share == OMPSH_REDUCTION)
@@ -65,7 +77,8 @@ static enum lanes_home outside_home(const struct lanes_row *r, const struct omp_
         if (s && s->share != OMPSH_SHARED)
             return c == r->loop && is_private(s) ? LANES_OF_ROW : LANES_FIXED;
     }
-    return is_reached(target, v) ? LANES_OF_MEMORY : LANES_FIXED;
+    bool of_team = r->parallel && v->storage == OMPS_LOCAL && fe_inside(v->decl, target->body);
+    return of_team || is_reached(target, v) ? LANES_OF_MEMORY : LANES_FIXED;
 }
 
 enum lanes_home lanes_home_of(const struct lanes_row *r, const struct omp_var *v)
@@ -111,6 +124,8 @@ static unsigned use_variable(struct lanes_row *r, CXCursor c, CXCursor what, boo
     if (r->fe->var_flags.at[v->id] & (FE_VAR_VOLATILE | FE_VAR_THREADPRIVATE | FE_VAR_THREAD_LOCAL))
         return lanes_refuse(r, fe_begin(r->fe, c), "'%s' is volatile, or a thread's", v->name);
     enum lanes_home home = lanes_home_of(r, v);
+    if (home == LANES_OF_THREAD)
+        return lanes_refuse(r, fe_begin(r->fe, c), "each thread has a '%s' of its own", v->name);
     r->reads |= home == LANES_OF_MEMORY || home == LANES_FIXED;
     if (r->inner && (home == LANES_OF_MEMORY || (home == LANES_FIXED && fe_is_array(c))))
         *VEC_PUSH(r->fe->a, &r->accesses) = (struct lanes_access){ what, v, written };

@@ -1,5 +1,5 @@
-/* lanes.c - loops of a league whose iterations, the rows, may each be run by several lanes of a
- * warp.
+/* lanes.c - loops of a league, or of a team, whose iterations, the rows, may each be run by several
+ * lanes of a warp.
  *
  *      #pragma omp target teams distribute parallel for
  *      for (int i = 0; i < n; i++) {                 row = thread of the league / L
@@ -21,14 +21,18 @@
  * or the host chooses (hostrt/core/lanes.c), where it knows how long the inner loops are: from
  * their bounds, or from an array of row pointers, as in the example: e[n] - e[0] in all.
  *
- * In: constructs with their loops, data-sharing and modes.  Out: `lanes` of the league's loop,
- * `by_lanes` and `stores` of the constructs inside, `guards` of the unit. */
+ * A `parallel for` of a team, as in the third level of `teams distribute`, `parallel for`, `simd`,
+ * has the form beside the usual one in its kernel.  Where there are fewer rows than threads, those
+ * that would have none help with the others'.
+ *
+ * In: constructs with their loops, data-sharing and modes.  Out: `lanes` of the loops, `by_lanes`
+ * and `stores` of the constructs inside, `guards` of the unit. */
 #include "frontend/lanes/lanes.h"
 #include <stdlib.h>
 
 enum { WARP = 32, MOST_COST = 150 };
 
-/* ------------------------------------------------------------------ the league's loop */
+/* ------------------------------------------------------------------ the loop around */
 static const enum omp_clause_kind fixing[] = {
     OMPC_LINEAR,   OMPC_LASTPRIVATE,  OMPC_ORDERED,       OMPC_COPYIN,
     OMPC_SCHEDULE, OMPC_IN_REDUCTION, OMPC_DIST_SCHEDULE,
@@ -53,8 +57,8 @@ static void check_clauses(struct lanes_row *r, const struct omp_construct *c)
 
 static void check_loop(struct lanes_row *r)
 {
-    const struct omp_construct *c = r->loop, *target = fe_target_of(c);
-    for (const struct omp_construct *p = c; p; p = p == target ? NULL : p->parent)
+    const struct omp_construct *c = r->loop, *last = r->parallel ? r->parallel : fe_target_of(c);
+    for (const struct omp_construct *p = c; p; p = p == last ? NULL : p->parent)
         check_clauses(r, p);
     if (c->scan || c->cancelled || c->ninner || !c->nloops)
         lanes_refuse(r, c->pragma.begin,
@@ -232,12 +236,13 @@ static void publish(struct lanes_row *r)
     }
 }
 
-static void read_row(struct fe *fe, const struct fe_pragma *p)
+/* parallel: of a team's loop, or NULL. */
+static void read_row(struct fe *fe, const struct fe_pragma *p, const struct omp_construct *parallel)
 {
-    struct lanes_row r = { .fe = fe, .loop = p->c };
+    struct lanes_row r = { .fe = fe, .loop = p->c, .parallel = parallel };
     struct omp_lanes *lanes = arena_alloc(fe->a, sizeof *lanes);
     r.body = p->c->loops[p->c->nloops - 1].body;
-    *lanes = (struct omp_lanes){ .place = p->c->place };
+    *lanes = (struct omp_lanes){ .team = parallel, .place = p->c->place };
     check_loop(&r);
     if (!r.why)
         lanes_statement(&r, p->loop_body);
@@ -268,19 +273,50 @@ static int by_begin(const void *a, const void *b)
     return (x->extent.begin > y->extent.begin) - (x->extent.begin < y->extent.begin);
 }
 
-void fe_find_lanes(struct fe *fe)
+static void read_league(struct fe *fe, const struct omp_construct *target)
 {
     const unsigned leaves = OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
+    struct omp_construct *c = target->spmd_inner;
+    const struct fe_pragma *p = c ? pragma_of(fe, c) : NULL;
+    unsigned all = 0;
+    for (const struct omp_construct *k = c; k; k = k == target ? NULL : k->parent)
+        all |= k->leaves;
+    if (p && (all & ~(unsigned)OMPL_TARGET) == leaves && (c->leaves & OMPL_FOR) && c->nloops &&
+        has_inner(c))
+        read_row(fe, p, NULL);
+}
+
+/* The only parallel region around the loop, where nothing but teams and what they share is around
+ * that; NULL: it is another loop. */
+static const struct omp_construct *region_of_team(const struct omp_construct *c)
+{
+    const unsigned around = OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL;
+    const struct omp_construct *target = fe_target_of(c), *parallel = NULL;
+    if (!target || !(c->leaves & OMPL_FOR) || (c->leaves & OMPL_DISTRIBUTE))
+        return NULL;
+    for (const struct omp_construct *k = c; k; k = k == target ? NULL : k->parent) {
+        bool more = (k->leaves & OMPL_PARALLEL) && parallel;
+        if (more || (k->leaves & ~(around | (k == c ? (unsigned)OMPL_FOR : 0))))
+            return NULL;
+        parallel = k->leaves & OMPL_PARALLEL ? k : parallel;
+    }
+    return parallel;
+}
+
+static void read_team(struct fe *fe, const struct omp_construct *c)
+{
+    const struct omp_construct *parallel = region_of_team(c);
+    const struct fe_pragma *p = parallel && c->nloops && has_inner(c) ? pragma_of(fe, c) : NULL;
+    if (p)
+        read_row(fe, p, parallel);
+}
+
+void fe_find_lanes(struct fe *fe)
+{
     struct omp_unit *u = fe->u;
     for (unsigned i = 0; i < u->nconstructs; i++) {
-        struct omp_construct *c = u->constructs[i]->spmd_inner;
-        const struct fe_pragma *p = c ? pragma_of(fe, c) : NULL;
-        unsigned all = 0;
-        for (const struct omp_construct *k = c; k; k = k == u->constructs[i] ? NULL : k->parent)
-            all |= k->leaves;
-        if (p && (all & ~(unsigned)OMPL_TARGET) == leaves && (c->leaves & OMPL_FOR) && c->nloops &&
-            has_inner(c))
-            read_row(fe, p);
+        read_league(fe, u->constructs[i]);
+        read_team(fe, u->constructs[i]);
     }
     if (fe->guards.n)
         qsort(fe->guards.at, fe->guards.n, sizeof *fe->guards.at, by_begin);

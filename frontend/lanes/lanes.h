@@ -12,10 +12,11 @@ struct lanes_access {
 };
 typedef VEC(struct lanes_access) lanes_accesses;
 
-/* What is being read: the body of a league's loop, or of a function that it calls. */
+/* What is being read: the body of a league's or team's loop, or of a function that it calls. */
 struct lanes_row {
     struct fe *fe;
-    struct omp_construct *loop; /* the league's; NULL: it is a function */
+    struct omp_construct *loop;           /* the league's or team's; NULL: it is a function */
+    const struct omp_construct *parallel; /* of a team's loop: its parallel region */
     struct omp_extent body;
     unsigned depth; /* of functions that call each other */
     bool reads;     /* a function: more than its parameters and variables */
@@ -51,7 +52,8 @@ enum lanes_home {
     LANES_OF_ROW,    /* each lane has a copy, all of the same value */
     LANES_OF_LOOP,   /* … of iterations of the inner loop */
     LANES_OF_MEMORY, /* all threads share it */
-    LANES_OF_TALLY,  /* the league's loop reduces into it */
+    LANES_OF_TALLY,  /* the loop around reduces into it */
+    LANES_OF_THREAD, /* each thread of the parallel region has its own, from before the loop */
     LANES_FIXED      /* nobody sets it */
 };
 enum lanes_home lanes_home_of(const struct lanes_row *, const struct omp_var *);

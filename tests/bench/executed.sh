@@ -16,7 +16,7 @@ perl -MJSON::PP -e 1 2>/dev/null || { echo "  (perl has no JSON::PP)"; exit 0; }
 # A line a program: source, CUDA's source, arguments; then for each kernel NAME=CUDA'S:ELEMENTS of one launch.
 programs() { cat <<'PROGRAMS'
 tests/bench/pairs.c pairs - copy=copy:65536 triad_int=triad_int:65536 triad_size=triad_size:65536 triad_long=triad_long:65536 static_1=static_1:65536 transpose=transpose:65536 stencil=stencil:54872 triangle=triangle:32896 gather=gather:65536 sparse=sparse:20480 histogram=histogram:65536 functions=functions:65536 bodies=bodies:262144
-tests/bench/lanes.c lanes - rows=rows:129792 chosen=rows:129792 matrices=matrices:131072 particles=particles:97280
+tests/bench/lanes.c lanes - rows=rows:129792 chosen=rows:129792 matrices=matrices:131072 levels=levels:262144 particles=particles:97280
 samples/axpy.c axpy 100000 axpy=axpy:100000
 samples/matmul.c matmul 96 matmul=matmul:884736
 samples/sum.c sum 100000 main=sum:100000

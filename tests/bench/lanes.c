@@ -45,6 +45,21 @@ static void matrices(int n)
             out[b * SIDE + i] = s;
         }
 }
+/* a block of rows for each team: its 128 threads have four lanes for each of 32 rows */
+static void levels(int n)
+{
+#pragma omp target teams distribute map(to: value, x) map(from: y) thread_limit(128)
+    for (int b = 0; b < n; b++) {
+#pragma omp parallel for
+        for (int i = 0; i < 32; i++) {
+            double s = 0;
+#pragma omp simd reduction(+: s)
+            for (int k = 0; k < MOST; k++)
+                s += value[(b * 32 + i) * MOST + k] * x[k];
+            y[b * 32 + i] = s;
+        }
+    }
+}
 /* forces of the particles in a list of neighbours */
 static void particles(int n)
 {
@@ -97,6 +112,7 @@ int main(void)
     rows(ROWS, start[ROWS]), report("rows", ROWS, y, NULL);
     chosen(ROWS, start[ROWS]), report("chosen", ROWS, y, NULL);
     matrices(BATCH), report("matrices", BATCH * SIDE, out, NULL);
+    levels(ROWS / 32), report("levels", ROWS, y, NULL);
     particles(BODIES), report("particles", BODIES * 3, NULL, force);
     return 0;
 }

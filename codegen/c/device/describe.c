@@ -142,12 +142,12 @@ static void describe_serial_loops(struct cg *cg, struct text *t, const struct om
     }
 }
 
-/* Of the league's loop, whose iterations several lanes may run. */
+/* Of the league's loop, whose iterations several lanes may run; … */
 static void describe_lanes(struct cg *cg, struct text *t, const struct omp_construct *target)
 {
     const struct omp_construct *c = target->spmd_inner;
     struct cg_plan p;
-    if (!c || !c->lanes)
+    if (!c || !c->lanes || c->lanes->team)
         return;
     cg_make_plan(cg, target, &p);
     text_printf(t, "lanes\tline %u: %s\n", c->lanes->place.line, cg_lanes_words(cg, &p));
@@ -169,9 +169,17 @@ static void describe_reductions(struct cg *cg, struct text *t, const struct omp_
                             k->word, over);
 }
 
+/* … of a team's. */
+static void describe_team_lanes(struct cg *cg, struct text *t, const struct omp_construct *c)
+{
+    if (c->lanes && c->lanes->team)
+        text_printf(t, "lanes\tline %u: %s\n", c->lanes->place.line, cg_team_lanes_words(cg, c));
+}
+
 static void describe_constructs(struct cg *cg, struct text *t, const struct omp_construct *c)
 {
     describe_loop(cg, t, c);
+    describe_team_lanes(cg, t, c);
     describe_reductions(cg, t, c);
     for (const struct omp_construct *k = c->child; k; k = k->next)
         describe_constructs(cg, t, k);

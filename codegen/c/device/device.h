@@ -69,6 +69,9 @@ bool cg_takes_turns(const struct cg *, const struct omp_construct *loop);
 void cg_open_turns(struct cg *, const struct omp_construct *);
 void cg_close_turns(struct cg *, const struct omp_construct *);
 void cg_turn(struct cg *, const struct omp_construct *, const char *number);
+/* Who shares the iterations; ALL_THREADS: of the league; LANES: those that run an iteration of it.
+ */
+enum cg_who { CG_TEAM, CG_THREAD, CG_ALL_THREADS, CG_ONE, CG_LANES };
 /* lanes.c: the form in which several lanes of a warp run an iteration of the league's loop; false:
  * the region has none. */
 enum { CG_MOST_LENGTHS = 2 };
@@ -81,6 +84,11 @@ bool cg_find_lanes(struct cg *, const struct cg_plan *, struct cg_lanes *);
 /* Why not, or how, for remarks; NULL: nothing asks for it. */
 const char *cg_lanes_words(struct cg *, const struct cg_plan *);
 void cg_loop_by_lanes(struct cg *, const struct omp_construct *);
+/* The same within the kernel, for a loop that the threads of a team share: is there such a form;
+ * how many lanes, in device text; and words. */
+bool cg_shares_rows(const struct cg *, const struct omp_construct *, enum cg_who);
+const char *cg_free_lanes(struct cg *, const struct omp_construct *, const char *rows);
+const char *cg_team_lanes_words(struct cg *, const struct omp_construct *);
 /* cancel.c: around what threads leave when the construct is cancelled */
 void cg_open_cancellable(struct cg *, const struct omp_construct *);
 void cg_close_cancellable(struct cg *, const struct omp_construct *);
@@ -101,9 +109,6 @@ void cg_bind_in_reductions(struct cg *, const struct omp_construct *);
 void cg_function_assumptions(struct cg *, const struct omp_function *);
 
 /* ------------------------------------------------------------------ loops (device/loops.c) */
-/* Who shares the iterations; ALL_THREADS: of the league; LANES: those that run an iteration of it.
- */
-enum cg_who { CG_TEAM, CG_THREAD, CG_ALL_THREADS, CG_ONE, CG_LANES };
 /* The construct's loops with their bodies and private copies, shared as the clauses say, which may
  * be NULL.  Host text has CG_ONE only. */
 void cg_loop_nest(struct cg *, const struct omp_construct *, enum cg_who, struct cg_privates *,

@@ -50,7 +50,7 @@ bool cg_find_lanes(struct cg *cg, const struct cg_plan *p, struct cg_lanes *to)
 {
     const struct omp_lanes *l = p->inner->lanes;
     *to = (struct cg_lanes){ .n = 0 };
-    if (!p->spmd || !l || l->why)
+    if (!p->spmd || !l || l->why || l->team)
         return false;
     to->trip = cg_inner_trip(cg, p->chain[0], l->inner);
     to->rows = to->trip ? 0 : find_rows(cg, p, l);
@@ -65,7 +65,7 @@ const char *cg_lanes_words(struct cg *cg, const struct cg_plan *p)
 {
     const struct omp_lanes *l = p->inner->lanes;
     struct cg_lanes lanes;
-    if (!p->spmd || !l)
+    if (!p->spmd || !l || l->team)
         return NULL;
     if (l->why)
         return cg_strf(cg, "one thread an iteration, and not several lanes of a warp: %s", l->why);
@@ -79,11 +79,42 @@ const char *cg_lanes_words(struct cg *cg, const struct cg_plan *p)
                    l->length ? ", as simdlen says" : ", where the inner loop is long enough");
 }
 
-/* Does the league's loop reduce into it? */
-static bool is_of_league(const struct cg_plan *p, const struct omp_var *v)
+/* ------------------------------------------------------------------ loops of a team */
+bool cg_shares_rows(const struct cg *cg, const struct omp_construct *c, enum cg_who who)
 {
-    for (unsigned i = 0; i < p->nchain; i++) {
-        const struct omp_sharing *s = cg_sharing(p->chain[i], v);
+    const struct omp_lanes *l = c->lanes;
+    return who == CG_THREAD && !cg->lanes && l && l->team && !l->why;
+}
+
+const char *cg_free_lanes(struct cg *cg, const struct omp_construct *c, const char *rows)
+{
+    const struct omp_lanes *l = c->lanes;
+    if (l->length)
+        return cg_strf(cg, "1u << __ompgpu_whole_lanes(%u)", l->length);
+    const char *inner = cg_inner_trip(cg, cg->target, l->inner);
+    return cg_strf(cg, "1u << __ompgpu_free_lanes(%s, %s, %u)", rows, inner ? inner : "~0ull",
+                   l->most);
+}
+
+const char *cg_team_lanes_words(struct cg *cg, const struct omp_construct *c)
+{
+    const struct omp_lanes *l = c->lanes;
+    return l->why
+               ? cg_strf(cg, "one thread an iteration, and not several lanes of a warp: %s", l->why)
+           : l->length
+               ? cg_strf(cg,
+                         "on a GPU, %u lanes of a warp run an iteration together, as simdlen says",
+                         l->length)
+               : "on a GPU, lanes of a warp run an iteration together where there are fewer "
+                 "iterations than threads";
+}
+
+/* ------------------------------------------------------------------ the loop inside */
+/* Does a loop around reduce into it? */
+static bool is_tally(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (; c; c = c->leaves & OMPL_TARGET ? NULL : c->parent) {
+        const struct omp_sharing *s = cg_sharing(c, v);
         if (s && s->share == OMPSH_REDUCTION)
             return true;
     }
@@ -96,7 +127,7 @@ void cg_loop_by_lanes(struct cg *cg, const struct omp_construct *c)
     p.base = cg_strf(cg, "%s_%u", c->function ? c->function->name : "file", c->place.line);
     cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
     for (unsigned i = 0; i < p.n; i++)
-        if (is_of_league(cg->plan, p.list[i].var))
+        if (is_tally(c->parent, p.list[i].var))
             p.list[i].owner = CG_OF_LEAGUE;
     if (c->stores)
         cg_line(cg, "__ompgpu_row_sync(@lanes);");

@@ -82,6 +82,12 @@ unsigned cg_task_levels(struct level *to, const struct omp_construct *c,
 }
 
 /* Number of a taker and how many there are. */
+/* The lanes of a row take iterations together. */
+static bool is_row(const struct cg *cg, enum cg_who who)
+{
+    return cg->lanes && (who == CG_ALL_THREADS || who == CG_THREAD);
+}
+
 const char *cg_taker(struct cg *cg, enum cg_who who)
 {
     static const char *const ids[] = {
@@ -92,7 +98,7 @@ const char *cg_taker(struct cg *cg, enum cg_who who)
     };
     if (who == CG_LANES)
         return cg_strf(cg, "__OMPGPU_ROW_LANE(@lanes)");
-    return cg->lanes && who == CG_ALL_THREADS ? cg_strf(cg, "%s / @lanes", ids[who]) : ids[who];
+    return is_row(cg, who) ? cg_strf(cg, "%s / @lanes", ids[who]) : ids[who];
 }
 const char *cg_taker_count(struct cg *cg, enum cg_who who)
 {
@@ -104,8 +110,7 @@ const char *cg_taker_count(struct cg *cg, enum cg_who who)
     };
     if (who == CG_LANES)
         return cg_strf(cg, "@lanes");
-    return cg->lanes && who == CG_ALL_THREADS ? cg_strf(cg, "%s / @lanes", counts[who])
-                                              : counts[who];
+    return is_row(cg, who) ? cg_strf(cg, "%s / @lanes", counts[who]) : counts[who];
 }
 
 /* Both, as two arguments. */
@@ -117,7 +122,7 @@ const char *cg_takers(struct cg *cg, enum cg_who who)
         [CG_ALL_THREADS] = "__OMPGPU_ALL_THREADS",
         [CG_ONE] = "0, 1",
     };
-    return who == CG_LANES || (cg->lanes && who == CG_ALL_THREADS)
+    return who == CG_LANES || is_row(cg, who)
                ? cg_strf(cg, "%s, %s", cg_taker(cg, who), cg_taker_count(cg, who))
                : macros[who];
 }

@@ -346,8 +346,8 @@ static bool in_batches(const struct nest *n, const struct level *l, struct range
                        const struct cg_privates *p)
 {
     return l->kind == CYCLIC && !strcmp(r.lo, "0") &&
-           (l->who == CG_ALL_THREADS || l->who == CG_THREAD) && p->reduction &&
-           !cg_has(p, &cg_array_copy) && !p->last && !n->c->child;
+           (l->who == CG_ALL_THREADS || l->who == CG_THREAD || l->who == CG_LANES) &&
+           p->reduction && !cg_has(p, &cg_array_copy) && !p->last && !n->c->child;
 }
 
 /* The number of the iteration; NULL: of a nest, the digits are.  Only batches need the number of
@@ -367,11 +367,12 @@ static const char *open_batches(struct cg *cg, struct nest *n, const struct leve
         more = cg_strf(cg, "%s.size > 1 ? %s.i.more : @more", i, i);
     }
     cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
-    cg_open(
-        cg,
-        "for (struct __ompgpu_batches%u %s = __ompgpu_batches%u(%s, %s, __ompgpu_batch_size(%d)); "
-        "%s.size; __ompgpu_next_size%u(&%s))",
-        w, i, w, cg_takers(cg, l->who), n->total, l->who == CG_THREAD, i, w, i);
+    cg_open(cg,
+            "for (struct __ompgpu_batches%u %s = __ompgpu_%sbatches%u(%s, %s, "
+            "__ompgpu_batch_size(%d)); "
+            "%s.size; __ompgpu_next_size%u(&%s))",
+            w, i, l->who == CG_LANES ? "row_" : "", w, cg_takers(cg, l->who), n->total,
+            l->who == CG_THREAD, i, w, i);
     cg_open(cg, "for (; %s; __ompgpu_next_batch%u(&%s))", more, w, i);
     cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
     cg_open(cg, "for (unsigned @u = 0; @u < %s.size; @u++%s)", i, next);
@@ -550,6 +551,22 @@ static void share_iterations(struct cg *cg, struct nest *n, const struct level *
     cg_close_cancellable(cg, n->c);
 }
 
+/* The form in which lanes run an iteration together (lanes.c) and the usual one, which is all that
+ * the emulated device has. */
+static void share_rows(struct cg *cg, struct nest *n, const struct level *level, struct range r,
+                       const struct cg_privates *p)
+{
+    cg_line(cg, "const unsigned @lanes = %s;", cg_free_lanes(cg, n->c, n->total));
+    cg_open(cg, "if (__OMPGPU_SHARES_ROWS && @lanes > 1)");
+    cg->lanes = true;
+    share_iterations(cg, n, level, 1, 0, r, p);
+    cg->lanes = false;
+    cg_close(cg);
+    cg_open(cg, "else");
+    share_iterations(cg, n, level, 1, 0, r, p);
+    cg_close(cg);
+}
+
 void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
                   struct cg_privates *p, const struct omp_clause *schedule,
                   const struct omp_clause *dist_schedule)
@@ -563,8 +580,9 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     n.covering = cg->plan && c == cg->plan->inner &&
                  (cg->lanes ? cg_lanes_cover(cg, cg->plan) : cg_has_covering_form(cg, cg->plan));
     n.tiled = n.covering && !cg->lanes && cg_has_tiled_form(cg, cg->plan);
-    declare_total(cg, &n,
-                  nlevels > 1 || levels[0].kind == SERIAL || c->scan || cg_needs_end(&n, p));
+    bool rows = cg_shares_rows(cg, c, who);
+    declare_total(
+        cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan || rows || cg_needs_end(&n, p));
     if (cg_needs_end(&n, p))
         cg_search_end(cg, &n);
     r = (struct range){ "0", n.total };
@@ -586,7 +604,10 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     } else {
         if (p->guard && !guarded)
             cg_open(cg, "if (%s)", p->guard);
-        share_iterations(cg, &n, levels, nlevels, tasks != 0, r, p);
+        if (rows)
+            share_rows(cg, &n, levels, r, p);
+        else
+            share_iterations(cg, &n, levels, nlevels, tasks != 0, r, p);
     }
     cg_store_last_values(cg, &n, p);
     cg_close_to(cg, inside);

@@ -33,6 +33,16 @@ __global__ void matrices(int n, const double *__restrict__ matrix, const double 
     if (lane == 0)
         out[row] = s;
 }
+__global__ void levels(const double *__restrict__ value, const double *__restrict__ x, double *__restrict__ y)
+{
+    int row = blockIdx.x * 32 + threadIdx.x / 4, lane = threadIdx.x % 4;
+    double s = 0;
+    for (int k = lane; k < MOST; k += 4)
+        s += value[row * MOST + k] * x[k];
+    s = sum_of<4>(s);
+    if (lane == 0)
+        y[row] = s;
+}
 __global__ void particles(int n, const float *__restrict__ px, const float *__restrict__ py, const float *__restrict__ pz,
                           const int *__restrict__ count, const int *__restrict__ list, float *__restrict__ force)
 {
@@ -107,6 +117,8 @@ int main(void)
     report("chosen", ROWS, dy);
     matrices<<<BATCH * SIDE * SIDE / THREADS, THREADS>>>(BATCH, to_device(matrix, BATCH * SIDE * SIDE), to_device(in, BATCH * SIDE), dout);
     report("matrices", BATCH * SIDE, dout);
+    levels<<<ROWS / 32, 128>>>(to_device(value, ROWS * MOST), to_device(x, ROWS), dy);
+    report("levels", ROWS, dy);
     particles<<<BODIES * 32 / THREADS, THREADS>>>(BODIES, to_device(px, BODIES), to_device(py, BODIES), to_device(pz, BODIES),
                                                   to_device(count, BODIES), to_device(list, BODIES * NEAR), df);
     report("particles", BODIES * 3, df);
