@@ -95,7 +95,8 @@ struct __ompgpu_env {
     struct __ompgpu_divisor {
         unsigned multiplier, shift;
     } inner[3];
-    /* wide kernels: `trip` counts groups of iterations; those after the last whole group */
+    /* wide kernels: `trip` counts groups of iterations; those after the last whole group.  Tiled
+     * ones: the grid has `trip` rows of tiles, and `rest` planes */
     unsigned rest;
     unsigned cancellation;            /* cancel-var: 0 or 1 */
     struct __ompgpu_mailbox *mailbox; /* NULL: no function of the host can be called */
@@ -567,8 +568,8 @@ __OMPGPU_SPLIT(wide32, 32, unsigned long long)
 /* The tiled form of a kernel whose league's loop is a nest.  A team runs a tile of the two
  * innermost loops, 2^form iterations wide and as high as there are threads, in place of a row of
  * __OMPGPU_TILE: so its accesses are to fewer lines of memory where the outer loop counts elements
- * side by side, or where rows share what they read.  There is a team for each tile; env->inner
- * divides by the number of tiles in a row, then of rows of them.  form: constant, 0 strided, 1
+ * side by side, or where rows share what they read.  There is a team for each tile, in a grid of
+ * columns, rows, and iterations of the loops around.  form: constant, 0 strided, 1
  * covering; else what omp-device puts in the place of __ompgpu_tile_shift()
  * (codegen/ir/passes/tiles.c). */
 enum { __OMPGPU_TILE = 256 };
@@ -588,33 +589,26 @@ __OMPGPU_HELPER unsigned __ompgpu_tiled(unsigned shift)
     return shift;
 }
 __OMPGPU_HELPER _Bool __ompgpu_is_tiled(unsigned form) { return form > 1; }
-__OMPGPU_HELPER unsigned __ompgpu_split_tile(const struct __ompgpu_env *env, unsigned loop,
-                                             unsigned n, unsigned *at)
-{
-    const struct __ompgpu_divisor d = env->inner[loop - 1];
-    const unsigned a = *at;
-    *at = (unsigned)((unsigned long long)a * d.multiplier >> 32) >> d.shift;
-    return a - *at * n;
-}
-__OMPGPU_HELPER struct __ompgpu_tile __ompgpu_tile(const struct __ompgpu_env *env, unsigned form,
-                                                   unsigned loops, unsigned rows, unsigned columns)
+#ifdef __NVPTX__
+#define __OMPGPU_GRID(dim) ((unsigned)__nvvm_read_ptx_sreg_ctaid_##dim())
+#else
+#define __OMPGPU_GRID(dim) 0u
+#endif
+__OMPGPU_HELPER struct __ompgpu_tile __ompgpu_tile(unsigned form, unsigned rows, unsigned columns)
 {
     struct __ompgpu_tile t = { .rest = 0 };
     if (!__ompgpu_is_tiled(form))
         return t;
     const unsigned width = 1u << form, height = __OMPGPU_TILE >> form,
                    thread = (unsigned)__ompgpu_thread_id();
-    t.rest = (unsigned)__ompgpu_team_id();
-    t.column = __ompgpu_split_tile(env, loops - 1, (columns + width - 1) >> form, &t.rest);
-    t.row = t.rest;
-    if (loops > 2)
-        t.row = __ompgpu_split_tile(env, loops - 2, (rows + height - 1) / height, &t.rest);
-    t.column = __ompgpu_tile_column(t.column * width + thread % width);
-    t.row = __ompgpu_tile_row(t.row * height + (thread >> form));
+    t.column = __ompgpu_tile_column(__OMPGPU_GRID(x) * width + thread % width);
+    t.row = __ompgpu_tile_row(__OMPGPU_GRID(y) * height + (thread >> form));
+    t.rest = __OMPGPU_GRID(z);
     t.inside = t.column < columns && t.row < rows;
     __builtin_assume(t.column <= ~0u / 2 && t.row <= ~0u / 2 && t.rest <= ~0u / 2);
     return t;
 }
+#undef __OMPGPU_GRID
 __OMPGPU_HELPER struct __ompgpu_loop32 __ompgpu_tile_loop(struct __ompgpu_tile t)
 {
     return (struct __ompgpu_loop32){ .at = t.rest, .n = 1, .stride = ~0u, .more = t.inside };

@@ -151,6 +151,22 @@ static bool has_team_private(const struct omp_construct *target)
     return false;
 }
 
+/* Copies of reduced arrays lie in the team's heap. */
+static bool reduces_arrays(const struct omp_construct *first)
+{
+    for (const struct omp_construct *c = first; c; c = c->next) {
+        for (unsigned i = 0; i < c->nsharings; i++) {
+            const struct omp_sharing *s = &c->sharings[i];
+            if (s->share == OMPSH_REDUCTION &&
+                (s->var->type->kind == OMPT_ARRAY || (s->item && s->item->nsections)))
+                return true;
+        }
+        if (reduces_arrays(c->child))
+            return true;
+    }
+    return false;
+}
+
 void fe_settle_modes(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
@@ -159,6 +175,10 @@ void fe_settle_modes(struct fe *fe)
             continue;
         if (c->spmd_inner && has_team_private(c))
             c->spmd_inner = NULL;
+        if (c->spmd_inner)
+            c->spmd_inner->unnumbered =
+                !fe_shows_team(fe, c->spmd_inner->child, c->spmd_inner->body) &&
+                !reduces_arrays(c->spmd_inner->child);
         c->synchronises = calls_sync(fe, c->body) || has_sync(c->child, c->spmd_inner);
     }
 }

@@ -517,6 +517,9 @@ struct omp_construct {
     unsigned nloops; /* associated loops, outermost first (collapse) */
     /* the body of these loops, with what it calls, is short; it repeats something */
     bool is_short, repeats;
+    /* … of a region's league: nothing in it can tell which team it is in, or needs a team's storage
+     */
+    bool unnumbered;
     /* the loops inside these that collapse() counts, too, outermost first: each iteration of
      * `loops` runs them whole.  A variable of theirs that is declared outside is private. */
     struct omp_loop *inner;

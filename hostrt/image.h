@@ -112,7 +112,7 @@ struct ompgpu_kernel_entry {
     uint32_t stack_bytes;
     /* locals that the emulated image's functions have in memory, each function once */
     uint32_t frame_bytes;
-    uint32_t shape; /* text.  WIDE: struct ompgpu_stream.  TILED: log2 of a tile's width */
+    uint32_t shape; /* text.  WIDE: struct ompgpu_stream.  TILED: OMPGPU_TILE_FORMAT */
     uint32_t uses;  /* OMPGPU_USES_* */
 };
 /* A kernel or variable of a member that has another name in the linked image, because two files
@@ -179,7 +179,7 @@ struct ompgpu_stream {
     unsigned bytes;
     long long stride;
 };
-#define OMPGPU_TILE_FORMAT "%u"
+#define OMPGPU_TILE_FORMAT "grid %u" /* log2 of the width; the launch has a grid of tiles */
 #define OMPGPU_LANES_FORMAT "%u;"
 #define OMPGPU_STREAM_FORMAT "%u %u %u %lld %u %lld;"
 #endif

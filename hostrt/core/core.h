@@ -824,7 +824,7 @@ struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompg
  * that the covering form of a kernel reads. */
 bool ompgpu_covers(const struct ompgpu_launch *, struct ompgpu_geometry, struct ompgpu_env *);
 /* Is the nest's space worth a launch of the tiled form f, with a team for each tile?  0: no; else
- * their number, and what is set in env is what that form reads. */
+ * their number, and what is set in env is what that form reads, and its launch. */
 unsigned ompgpu_tiles(const struct ompgpu_device *, const struct ompgpu_function *f,
                       const struct ompgpu_launch *, struct ompgpu_env *);
 /* wide.c.  false: the text is not of the form that hostrt/image.h describes */

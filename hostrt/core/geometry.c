@@ -27,7 +27,7 @@
 #include "hostrt/core/core.h"
 #include "hostrt/occupancy.h"
 
-enum { GRID_LIMIT = 0x7fffffff, GENERIC_WAVES = 4, MOST_WARPS = 32 };
+enum { GRID_LIMIT = 0x7fffffff, PLANES_LIMIT = 65535, GENERIC_WAVES = 4, MOST_WARPS = 32 };
 
 static unsigned smaller(unsigned long long a, unsigned b) { return a < b ? (unsigned)a : b; }
 
@@ -274,23 +274,27 @@ unsigned ompgpu_tiles(const struct ompgpu_device *dev, const struct ompgpu_funct
                       const struct ompgpu_launch *l, struct ompgpu_env *env)
 {
     const unsigned n = l->nloops, width = 1u << f->tile_shift, height = OMPGPU_TILE / width;
-    uint64_t tiles = 1, counts[sizeof l->trips / sizeof l->trips[0]];
     if (n < 2 || !is_free(dev, l) || most_threads(dev, f) < OMPGPU_TILE)
         return 0;
-    const uint64_t columns = l->trips[n - 1], rows = l->trips[n - 2], most = GRID_LIMIT;
-    for (unsigned i = 0; i < n; i++)
-        counts[i] = l->trips[i];
-    counts[n - 1] = columns / width + (columns % width != 0);
-    counts[n - 2] = rows / height + (rows % height != 0);
-    for (unsigned i = 0; i < n; i++) {
-        if (l->trips[i] > most || counts[i] < 1 + (i != 0) || tiles * counts[i] > most)
+    const uint64_t columns = l->trips[n - 1], rows = l->trips[n - 2];
+    if (!columns || columns > GRID_LIMIT || !rows || rows > GRID_LIMIT)
+        return 0;
+    const uint64_t across = (columns - 1) / width + 1, down = (rows - 1) / height + 1,
+                   all = across * width * down * height, useful = columns * rows;
+    uint64_t planes = 1;
+    for (unsigned i = 0; i + 2 < n; i++) {
+        if (l->trips[i] < 1 + (i != 0) || l->trips[i] > PLANES_LIMIT)
             return 0;
-        tiles *= counts[i];
+        planes *= l->trips[i];
         if (i)
-            env->inner[i - 1] = divisor((unsigned)counts[i]);
+            env->inner[i - 1] = divisor((unsigned)l->trips[i]);
     }
-    uint64_t all = counts[n - 1] * width * counts[n - 2] * height, useful = columns * rows;
-    return tiles < multiprocessors(dev) || all - useful > useful / 4 ? 0 : (unsigned)tiles;
+    if (down > PLANES_LIMIT || planes > PLANES_LIMIT || across * down * planes > GRID_LIMIT ||
+        across * down * planes < multiprocessors(dev) || all - useful > useful / 4)
+        return 0;
+    env->trip = (unsigned)down;
+    env->rest = (unsigned)planes;
+    return (unsigned)(across * down * planes);
 }
 
 /* Threads have numbers below 2^31, too; d of the above is 2 at least. */

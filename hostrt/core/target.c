@@ -243,7 +243,7 @@ static bool choose_tiled(struct running *r, struct ompgpu_region *region,
                          struct ompgpu_env *env)
 {
     struct ompgpu_function *f, *other = r->function;
-    struct ompgpu_env tiles;
+    struct ompgpu_env tiles = { .trip = 0 };
     if (launch->nloops < 2 || ompgpu_function_get(region, r->dev, OMPGPU_FORM_TILED, &f) || !f)
         return false;
     const unsigned teams = ompgpu_tiles(r->dev, f, launch, &tiles);
@@ -252,6 +252,8 @@ static bool choose_tiled(struct running *r, struct ompgpu_region *region,
     r->function = f;
     *g = describe_launch(r, launch, (struct ompgpu_geometry){ teams, OMPGPU_TILE }, env);
     memcpy(env->inner, tiles.inner, sizeof env->inner);
+    env->trip = tiles.trip;
+    env->rest = tiles.rest;
     if (g->teams == teams)
         return true;
     r->function = other;

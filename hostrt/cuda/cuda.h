@@ -156,6 +156,17 @@ static inline bool ompgpu_cuda_prints(const struct ompgpu_function *f)
 {
     return f->entry && (f->entry->uses & OMPGPU_USES_PRINTS);
 }
+/* Of a launch of so many teams. */
+struct cuda_grid {
+    unsigned x, y, z;
+};
+static inline struct cuda_grid ompgpu_cuda_grid(const struct ompgpu_function *f, unsigned teams,
+                                                const struct ompgpu_env *env)
+{
+    if (!f->entry || (f->entry->flags & OMPGPU_KERNEL_FORM) != OMPGPU_KERNEL_TILED)
+        return (struct cuda_grid){ teams, 1, 1 };
+    return (struct cuda_grid){ teams / (env->trip * env->rest), env->trip, env->rest };
+}
 /* What a launch may need more of than the context has. */
 int ompgpu_cuda_provide(int ordinal, struct ompgpu_function *, unsigned dynamic_bytes);
 /* 0 for success; else 1 and the message, with `more` at its end. */

@@ -727,7 +727,8 @@ static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, u
         fflush(stdout); /* what the program has printed before comes before */
         self->prints |= 1u << ordinal;
     }
-    CUresult err = ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1,
+    const struct cuda_grid g = ompgpu_cuda_grid(f, teams, env);
+    CUresult err = ompgpu_cuda.cuLaunchKernel(f->handle, g.x, g.y, g.z, threads, 1, 1,
                                               env->dynamic_bytes, stream, params, NULL);
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&
            ompgpu_cuda_check(ordinal, err, "cuLaunchKernel",

@@ -124,10 +124,11 @@ static int launch(struct cuda_queue *q, const struct ompgpu_work *w)
     const struct ompgpu_env *env = w->params[0];
     if (ompgpu_cuda_provide(q->ordinal, w->f, env->dynamic_bytes))
         return 1;
+    const struct cuda_grid g = ompgpu_cuda_grid(w->f, w->teams, env);
     q->busy = true;
     q->prints |= ompgpu_cuda_prints(w->f);
     return ompgpu_cuda_check(q->ordinal,
-                             ompgpu_cuda.cuLaunchKernel(w->f->handle, w->teams, 1, 1, w->threads, 1,
+                             ompgpu_cuda.cuLaunchKernel(w->f->handle, g.x, g.y, g.z, w->threads, 1,
                                                         1, env->dynamic_bytes, q->stream, w->params,
                                                         NULL),
                              "cuLaunchKernel", ": %u teams of %u threads, %u registers a thread",

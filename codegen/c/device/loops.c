@@ -197,9 +197,9 @@ static void declare_tile(struct cg *cg, const struct nest *n)
 {
     if (n->tiled)
         cg_line(cg,
-                "const struct __ompgpu_tile @tile = __ompgpu_tile(@env, @form, %u, (unsigned)%s, "
+                "const struct __ompgpu_tile @tile = __ompgpu_tile(@form, (unsigned)%s, "
                 "(unsigned)%s);",
-                n->n, n->l[n->n - 2].trip, n->l[n->n - 1].trip);
+                n->l[n->n - 2].trip, n->l[n->n - 1].trip);
 }
 
 /* The thread's place in loop j: `otherwise` in the other forms, and in loops around the two. */
@@ -647,7 +647,8 @@ bool cg_lanes_cover(const struct cg *cg, const struct cg_plan *p)
     return p->inner->nloops > 1 && may_cover(cg, p);
 }
 
-/* Which thread runs an iteration, and how many there are, is the implementation's choice. */
+/* Which thread runs an iteration, and how many there are, is the implementation's choice; and teams
+ * are numbered in two or three dimensions, which nothing but the tiles may see. */
 bool cg_has_tiled_form(const struct cg *cg, const struct cg_plan *p)
 {
     static const enum omp_clause_kind others[] = { OMPC_SCHEDULE,     OMPC_DIST_SCHEDULE,
@@ -657,5 +658,5 @@ bool cg_has_tiled_form(const struct cg *cg, const struct cg_plan *p)
         for (unsigned k = 0; k < sizeof others / sizeof *others; k++)
             if (cg_clause(p->chain[i], others[k]))
                 return false;
-    return cg_has_covering_form(cg, p) && p->inner->nloops > 1;
+    return cg_has_covering_form(cg, p) && p->inner->nloops > 1 && p->inner->unnumbered;
 }

@@ -93,6 +93,8 @@ static const struct {
     { "llvm.nvvm.read.ptx.sreg.ntid.x", { 1, 1024 } },
     { "llvm.nvvm.read.ptx.sreg.ctaid.x", { 0, INT_MAX - 1 } },
     { "llvm.nvvm.read.ptx.sreg.nctaid.x", { 1, INT_MAX } },
+    { "llvm.nvvm.read.ptx.sreg.ctaid.y", { 0, 65534 } },
+    { "llvm.nvvm.read.ptx.sreg.ctaid.z", { 0, 65534 } },
 };
 
 static struct ir_range of_call(LLVMValueRef call, struct search *s, unsigned depth)
