@@ -354,6 +354,15 @@ INLINE void look_back(struct __ompgpu_env *env, struct records r, unsigned lane,
     }
 }
 
+/* Where r.carry is what the tile adds up to, and the carry goes to another place. */
+INLINE void look_back_with(struct __ompgpu_env *env, struct records r, void *carry, u64 tile)
+{
+    void *total = (char *)r.carry + r.size;
+    __builtin_memcpy(total, r.carry, r.size);
+    r.rec = total, r.carry = carry;
+    look_back(env, r, __ompgpu_arch_tid(), tile);
+}
+
 /* The first warp, after row_totals() of rows without a carry: now they get one. */
 INLINE void row_prefix(struct records r, struct position p, unsigned rows, unsigned row)
 {
@@ -368,41 +377,122 @@ INLINE void row_prefix(struct records r, struct position p, unsigned rows, unsig
 
 /* ------------------------------------------------------------------ steps */
 /* env: of a league's loop, and several teams; NULL: the carry is that of the step before. */
-INLINE void scan_rows(struct __ompgpu_env *env, u64 tile, void *recs, void *tmp, void *aux,
-                      void *carry, usize size, __ompgpu_combine combine, unsigned rows, u64 left,
-                      _Bool exclusive)
+INLINE void scan_any_rows(struct __ompgpu_env *env, u64 tile, struct records r, unsigned rows,
+                          u64 left, _Bool exclusive)
 {
-    unsigned n = (unsigned)__ompgpu_num_threads();
-    void *run = (char *)aux + size, *total = (char *)run + size;
+    const unsigned n = (unsigned)__ompgpu_num_threads();
+    char *recs = r.rec, *carry = r.carry, *run = (char *)r.aux + r.size;
 #define EACH_ROW(statement)                                                                        \
     UNROLL for (unsigned row = 0; row < rows; row++)                                               \
     {                                                                                              \
-        struct records r = { (char *)recs + row * size, tmp, aux, carry, size, combine };          \
         unsigned m = row_holders(left, n, row);                                                    \
+        r.rec = recs + row * r.size;                                                               \
         if (m)                                                                                     \
             statement;                                                                             \
     }
 #define EACH_ROW_OF_FIRST_WARP(statement)                                                          \
     ROLLED for (unsigned row = 0, m; row < rows && (m = row_holders(left, n, row)); row++) statement
-    if (n == 1) {
-        EACH_ROW(__ompgpu_scan_one(r.rec, tmp, carry, size, combine, exclusive))
-        return;
-    }
     EACH_ROW(row_up(r, position_of(n, m), rows, row))
     __ompgpu_team_barrier(n, 0); /* A */
     if (__ompgpu_arch_tid() < WARP) {
-        struct records r = { 0, tmp, aux, run, size, combine };
-        __builtin_memcpy(run, carry, size);
+        __builtin_memcpy(run, carry, r.size);
+        r.carry = run;
         EACH_ROW_OF_FIRST_WARP(row_totals(r, position_of(n, m), rows, row, env ? 0 : rows));
         if (env) {
-            __builtin_memcpy(total, run, size);
-            r.rec = total, r.carry = carry;
-            look_back(env, r, __ompgpu_arch_tid(), tile);
+            look_back_with(env, r, carry, tile);
+            r.carry = carry;
             EACH_ROW_OF_FIRST_WARP(row_prefix(r, position_of(n, m), rows, row));
         }
     }
+    r.carry = carry;
     __ompgpu_team_barrier(n, 0); /* B */
     EACH_ROW(row_down(r, position_of(n, m), rows, row, exclusive))
+#undef EACH_ROW
+#undef EACH_ROW_OF_FIRST_WARP
+}
+
+/* The record of a cell becomes carry op what it was. */
+INLINE void add_carry(struct records r, const void *carry, CELL_SPACE cell_row *cells, unsigned at)
+{
+    get_cell(cells, 0, r.aux, r.size, at);
+    __builtin_memcpy(r.tmp, carry, r.size);
+    combine_left(r, r.aux);
+    put_cell(cells, 0, r.aux, r.size, at);
+}
+
+/* The same where every thread has an iteration in each row, and the first warp a lane for each warp
+ * of each row: it takes them all at once, in the order of the iterations. */
+INLINE void scan_full_rows(struct __ompgpu_env *env, u64 tile, struct records r, unsigned rows,
+                           _Bool exclusive)
+{
+    const unsigned n = (unsigned)__ompgpu_num_threads(), lanes = n / WARP * rows;
+    const struct position p = { .lane = __ompgpu_arch_tid() % WARP,
+                                .warp = __ompgpu_arch_tid() / WARP,
+                                .mask = FULL_WARP,
+                                .holders = WARP,
+                                .warps = n / WARP,
+                                .n = n };
+    CELL_SPACE cell_row *up = cells_up(rows * ROW_BYTES(r.size)),
+                        *down = cells_down(rows * ROW_BYTES(r.size));
+    char *recs = r.rec, *carry = r.carry, *run = (char *)r.aux + r.size;
+    UNROLL for (unsigned row = 0; row < rows; row++)
+    {
+        scan_warp(r, recs + row * r.size, FULL_WARP, p.lane, WARP);
+        if (p.lane == WARP - 1)
+            put_cell(up, 0, recs + row * r.size, r.size, row * p.warps + p.warp);
+    }
+    __ompgpu_team_barrier(n, 0); /* A */
+    if (p.warp == 0) {
+        const _Bool holds = p.lane < lanes;
+        if (holds)
+            get_cell(up, 0, r.aux, r.size, p.lane);
+        if (p.lane == 0 && !env) {
+            __builtin_memcpy(r.tmp, carry, r.size);
+            combine_left(r, r.aux);
+        }
+        scan_warp(r, r.aux, FULL_WARP, p.lane, lanes);
+        if (holds)
+            put_cell(down, 0, r.aux, r.size, p.lane);
+        if (env) {
+            broadcast(run, r.aux, r.size, FULL_WARP, lanes - 1);
+            r.carry = run;
+            look_back_with(env, r, carry, tile);
+            if (holds)
+                add_carry(r, carry, down, p.lane);
+        }
+    }
+    r.carry = carry;
+    __ompgpu_team_barrier(n, 0); /* B */
+    UNROLL for (unsigned row = 0; row < rows; row++)
+    {
+        const unsigned at = row * p.warps + p.warp;
+        r.rec = recs + row * r.size;
+        if (at == 0)
+            __builtin_memcpy(r.aux, carry, r.size);
+        else
+            get_cell(down, 0, r.aux, r.size, at - 1);
+        apply_prefix(r, p, exclusive);
+    }
+    get_cell(down, 0, carry, r.size, lanes - 1);
+}
+
+INLINE void scan_rows(struct __ompgpu_env *env, u64 tile, struct records r, unsigned rows, u64 left,
+                      _Bool exclusive)
+{
+    const unsigned n = (unsigned)__ompgpu_num_threads();
+    if (n == 1) {
+        UNROLL for (unsigned row = 0; row < rows; row++)
+        {
+            if (row < left)
+                __ompgpu_scan_one((char *)r.rec + row * r.size, r.tmp, r.carry, r.size, r.combine,
+                                  exclusive);
+        }
+        return;
+    }
+    if (n % WARP == 0 && n / WARP * rows <= WARP && left >= (u64)rows * n)
+        scan_full_rows(env, tile, r, rows, exclusive);
+    else
+        scan_any_rows(env, tile, r, rows, left, exclusive);
 }
 
 __attribute__((always_inline, convergent)) void
@@ -410,7 +500,8 @@ __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long 
                    __ompgpu_combine combine, unsigned rows, unsigned long long left,
                    _Bool exclusive)
 {
-    scan_rows(0, 0, recs, tmp, aux, carry, size, combine, rows, left, exclusive);
+    scan_rows(0, 0, (struct records){ recs, tmp, aux, carry, size, combine }, rows, left,
+              exclusive);
 }
 
 static __OMPGPU_SHARED u64 __ompgpu_state_tile __OMPGPU_SHARED_INIT;
@@ -435,8 +526,8 @@ __ompgpu_scan_tile(struct __ompgpu_env *env, void *recs, void *tmp, void *aux, v
                    unsigned long size, __ompgpu_combine combine, unsigned rows,
                    unsigned long long left, _Bool exclusive, unsigned long long tile)
 {
-    scan_rows(__ompgpu_arch_nteams() == 1 ? 0 : env, tile, recs, tmp, aux, carry, size, combine,
-              rows, left, exclusive);
+    scan_rows(__ompgpu_arch_nteams() == 1 ? 0 : env, tile,
+              (struct records){ recs, tmp, aux, carry, size, combine }, rows, left, exclusive);
 }
 
 /* The last team leaves the counters as they were, for the next launch. */

@@ -66,9 +66,9 @@ static int rows(int threads, int n)   /* a simple body: several iterations a rou
 }
 int main(void)
 {
-    int bad = 0, sizes[] = { 1, 32, 70, 1024 };
+    int bad = 0, sizes[] = { 1, 32, 70, 256, 1024 };
     for (unsigned i = 0; i < N; i++) in[i] = (struct map){ i * 2654435761u | 1, i * 7 + 1 }, data[i] = i % 11 * 3;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         for (int k = 0; k < 2; k++) bad += inclusive(sizes[i], k ? N : 33) + exclusive(sizes[i], k ? N : 33) + rows(sizes[i], k ? N : 33);
     if (bad) printf("%d wrong\n", bad);
     return bad != 0;
@@ -89,12 +89,19 @@ mutant "lanes without an iteration take part" 's/lane >= d \&\& lane < holders/l
 mutant "operands exchanged" 's/^    r.combine(r.tmp, rec);/    r.combine(rec, r.tmp); return;/'
 mutant "no barrier A" "$(in_function part_up '/\/\* A \*\//d')"
 mutant "no barrier B" "$(in_function part_down '/\/\* B \*\//d')"
-mutant "several rows: no barrier A" "$(in_function __ompgpu_scan_rows '/\/\* A \*\//d')"
-mutant "several rows: no barrier B" "$(in_function __ompgpu_scan_rows '/\/\* B \*\//d')"
+mutant "several rows: no barrier A" "$(in_function scan_any_rows '/\/\* A \*\//d')"
+mutant "several rows: no barrier B" "$(in_function scan_any_rows '/\/\* B \*\//d')"
 mutant "several rows: the wrong lane's total" '/broadcast(r.carry/s/p.warps - 1/0/'
 mutant "several rows: slots of another row" 's/rows \* ROW_BYTES(r.size)), row,/rows * ROW_BYTES(r.size)), row \/ 2,/'
 mutant "several rows: slots for one" 's/cells_down(rows \* ROW_BYTES(r.size))/cells_down(ROW_BYTES(r.size))/;s/word = ((CELL_SPACE u32 \*)cells)\[row \* WARP/word = ((CELL_SPACE u32 *)cells)[row % 2 * WARP/'
 mutant "several rows: the wrong carry" '/row, r.carry/s/p.warps - 1/0/'
+mutant "full rows: no barrier A" "$(in_function scan_full_rows '/\/\* A \*\//d')"
+mutant "full rows: no barrier B" "$(in_function scan_full_rows '/\/\* B \*\//d')"
+mutant "full rows: the total of another warp" "$(in_function scan_full_rows 's/row \* p.warps + p.warp)/row + rows * p.warp)/')"
+mutant "full rows: the prefix of the warp's own" "$(in_function scan_full_rows 's/at - 1)/at)/')"
+mutant "full rows: a total too few" "$(in_function scan_full_rows 's/p.lane, lanes)/p.lane, lanes - 1)/')"
+mutant "full rows: the wrong carry" "$(in_function scan_full_rows 's/lanes - 1)/0)/')"
+mutant "full rows: the carry is forgotten" "$(in_function scan_full_rows '/memcpy(r.tmp, carry, r.size);/,+1d')"
 mutant "no barrier between parts of a record" '/if (at)/,+1d'
 mutant "the first lane of exclusive scans" 's/if (p.lane \&\& p.lane < p.holders)/if (p.lane < p.holders)/'
 mutant "the carry is forgotten" '/memcpy(tmp, carry, size);/,+1d'

@@ -64,10 +64,10 @@ kernel() { sed -n "/entry $1(/,/^}/p" "$T/one.ptx"; }
 counts() { [ "$(kernel "$1" | grep -c "$2")" = "$3" ] || { echo "$1: $(kernel "$1" | grep -c "$2") times '$2', not $3"; kernel "$1"; false; }; }
 check "remark" has "$T/remarks" "one.c:3:13: remark: inclusive scan of 's': 1 variable in a record of 4 bytes; .*4 iterations a thread.*1 word a.*3 barriers a step; league: teams take steps in turn"
 check "remark of a large record" has "$T/remarks" "one.c:16:13: remark: exclusive scan of 'k', 'w': 2 variables in a record of 168 bytes; .*1 iteration a thread.*42 words a.*10 barriers"
-check "two barriers, and one for the number of the step" counts in_3 'bar\.sync' 3
-check "five shuffles for each row of a step, six in the loop over their totals, and seven to look back" counts in_3 'shfl\.sync' 33
+check "two barriers in each of two forms, and one for the number of the step" counts in_3 'bar\.sync' 5
+check "in both, five shuffles for each row of a step, six for their totals, and seven to look back" counts in_3 'shfl\.sync' 66
 check "no call, no local memory" sh -c "! sed -n '/entry in_3(/,/^}/p' '$T/one.ptx' | grep -e 'call' -e '__local_depot'"
-check "the loads and stores of four iterations, those of the original, of totals and of what is before them, and the counter of steps" counts in_3 '[dt]\.\(relaxed\.gpu\.\)\{0,1\}global\.b32' 16
+check "the loads and stores of four iterations, those of the original, in both of totals and of what is before them, and the counter of steps" counts in_3 '[dt]\.\(relaxed\.gpu\.\)\{0,1\}global\.b32' 21
 # Shared memory: what the record needs, for the totals and for the prefixes of 32 warps.
 shared() {                            # TYPE BODY BYTES: of each
     printf 'void f(int n, const %s *a, %s *b, %s s)\n{\n#pragma omp target parallel for reduction(inscan, +: s) map(to: a[0:n]) map(from: b[0:n])
