@@ -25,6 +25,13 @@ extern _Noreturn void __assertfail(const char *message, const char *file, unsign
 unsigned __ompgpu_arch_tid(void) { return (unsigned)__nvvm_read_ptx_sreg_tid_x(); }
 unsigned __ompgpu_arch_ntid(void) { return (unsigned)__nvvm_read_ptx_sreg_ntid_x(); }
 unsigned __ompgpu_arch_team(void) { return (unsigned)__nvvm_read_ptx_sreg_ctaid_x(); }
+/* The dimension is a constant where it is inlined. */
+__attribute__((always_inline)) unsigned __ompgpu_grid(unsigned dimension)
+{
+    return dimension == 0   ? (unsigned)__nvvm_read_ptx_sreg_ctaid_x()
+           : dimension == 1 ? (unsigned)__nvvm_read_ptx_sreg_ctaid_y()
+                            : (unsigned)__nvvm_read_ptx_sreg_ctaid_z();
+}
 unsigned __ompgpu_arch_nteams(void) { return (unsigned)__nvvm_read_ptx_sreg_nctaid_x(); }
 
 void __ompgpu_gathered_barrier(void);

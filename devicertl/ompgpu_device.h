@@ -589,11 +589,7 @@ __OMPGPU_HELPER unsigned __ompgpu_tiled(unsigned shift)
     return shift;
 }
 __OMPGPU_HELPER _Bool __ompgpu_is_tiled(unsigned form) { return form > 1; }
-#ifdef __NVPTX__
-#define __OMPGPU_GRID(dim) ((unsigned)__nvvm_read_ptx_sreg_ctaid_##dim())
-#else
-#define __OMPGPU_GRID(dim) 0u
-#endif
+unsigned __ompgpu_grid(unsigned dimension); /* 0 … 2: the team's place */
 __OMPGPU_HELPER struct __ompgpu_tile __ompgpu_tile(unsigned form, unsigned rows, unsigned columns)
 {
     struct __ompgpu_tile t = { .rest = 0 };
@@ -601,14 +597,13 @@ __OMPGPU_HELPER struct __ompgpu_tile __ompgpu_tile(unsigned form, unsigned rows,
         return t;
     const unsigned width = 1u << form, height = __OMPGPU_TILE >> form,
                    thread = (unsigned)__ompgpu_thread_id();
-    t.column = __ompgpu_tile_column(__OMPGPU_GRID(x) * width + thread % width);
-    t.row = __ompgpu_tile_row(__OMPGPU_GRID(y) * height + (thread >> form));
-    t.rest = __OMPGPU_GRID(z);
+    t.column = __ompgpu_tile_column(__ompgpu_grid(0) * width + thread % width);
+    t.row = __ompgpu_tile_row(__ompgpu_grid(1) * height + (thread >> form));
+    t.rest = __ompgpu_grid(2);
     t.inside = t.column < columns && t.row < rows;
     __builtin_assume(t.column <= ~0u / 2 && t.row <= ~0u / 2 && t.rest <= ~0u / 2);
     return t;
 }
-#undef __OMPGPU_GRID
 __OMPGPU_HELPER struct __ompgpu_loop32 __ompgpu_tile_loop(struct __ompgpu_tile t)
 {
     return (struct __ompgpu_loop32){ .at = t.rest, .n = 1, .stride = ~0u, .more = t.inside };
