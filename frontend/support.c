@@ -167,6 +167,9 @@ void fe_check_name(struct fe *fe, const struct fe_pragma *p)
         fe_error(fe, t->begin, "unknown OpenMP directive '%s'; did you mean '%s'?", word, meant);
 }
 
+static bool extra_tokens;
+bool fe_found_extra_tokens(void) { return extra_tokens; }
+
 /* On the host clang has the say, but for words that it ignores and that are nearly right. */
 static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
 {
@@ -179,6 +182,7 @@ static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
          known = fe_clause_named(fe, t) != OMPC_COUNT ||
                  fe_word(WORDS_CLANG_CLAUSE, word, strlen(word), &value);
     const char *meant = is_name && !known ? word_meant(word, 0) : NULL;
+    extra_tokens = true;
     if (meant || is_ours(p->c) || (p->c->leaves & (OMPL_DATA | OMPL_DECLARE_TARGET)))
         fe_error(fe, p->unexpected, "unexpected %s'%s' in directive '#pragma omp %s'%s",
                  is_name ? "OpenMP clause " : "", word, p->c->spelling,

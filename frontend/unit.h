@@ -727,6 +727,8 @@ void fe_set_warnings(const char *levels);
 void fe_print(FILE *out, const struct omp_unit *); /* --emit=omp-tree */
 /* internal consistency; 0 or the number of faults (printed) */
 int fe_check(const struct omp_unit *);
+/* Has a directive had words that clang ignores with a warning, in any text of this process? */
+bool fe_found_extra_tokens(void);
 void omp_unit_free(struct omp_unit *);
 /* Does the text have this identifier? */
 bool fe_has_word(const struct omp_unit *, const char *word);

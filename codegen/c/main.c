@@ -228,12 +228,15 @@ static struct omp_unit *parse(const struct options *o, char *text, size_t length
     return u;
 }
 
+/* Of the user's program. */
+static int error_code(void) { return fe_found_extra_tokens() ? TOOL_EXTRA : TOOL_ERROR; }
+
 static int split_text(const struct options *o, char *text, size_t length, bool lowered,
                       bool misread)
 {
     struct omp_unit *u = parse(o, text, length, lowered);
     if (!u)
-        return TOOL_ERROR;
+        return error_code();
     u->atomic_reduction = o->atomic_reduction;
     u->report = o->report;
     u->remarks = o->remarks;
@@ -263,7 +266,7 @@ static int split_file(const struct options *o, char *text, size_t length)
     char *user = text, *lowered = fe_lower(o->path, text, length, o->nargs, o->args, &errors);
     bool misread = declares || ((lowered || errors) && fe_is_misread(o->path, user, length));
     if (errors)
-        return misread ? TOOL_ENDLESS : TOOL_ERROR;
+        return misread ? TOOL_ENDLESS : error_code();
     if (lowered) {
         text = lowered;
         length = strlen(text);

@@ -23,7 +23,9 @@ enum tool_exit {
     TOOL_NO_TARGETS, /* omp-split: no device constructs, nothing was written */
     TOOL_REWRITTEN,  /* omp-split --screen: clang hangs on it or misreads it: there is another text
                       */
-    TOOL_ENDLESS     /* omp-split: clang hangs on this file (frontend/clang22.c) */
+    TOOL_ENDLESS,    /* omp-split: clang hangs on this file (frontend/clang22.c) */
+    TOOL_EXTRA /* omp-split: TOOL_ERROR, for words that clang ignores with a warning of extra tokens
+                */
 };
 
 /* What a device text is.

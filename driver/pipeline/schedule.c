@@ -21,6 +21,7 @@ struct run {
     unsigned children;
     bool again;   /* from the start, with an older version of OpenMP */
     bool endless; /* clang hangs on this file, or misreads it, and split has found an error */
+    bool extra;   /* split has found an error in what clang takes for extra tokens */
     int failed;   /* exit code */
     struct proc *culprit;
     struct proc *check;   /* while it runs */
@@ -170,10 +171,23 @@ static bool is_explained(const struct run *r, const struct proc *check)
            r->culprit->tag == &drv_stages[SPLIT];
 }
 
+/* Split's error is about what clang warns of as extra tokens: what it says without that counts. */
+static void check_again(struct run *r, struct proc *check)
+{
+    struct proc p = { .err = mem_printf("%s/extra.err", drv_job_dir(r->job)),
+                      .doing = check->doing };
+    drv_check_command(r->job, &p);
+    words_add(&p.argv, "-Wno-extra-tokens");
+    drv_proc_run(&p);
+    *check = p;
+}
+
 static void judge(struct run *r, struct proc *check)
 {
     if (is_explained(r, check))
         return;
+    if (r->extra && (check->code == 0 || check->code == 1))
+        check_again(r, check);
     if (check->code == 0 && !r->job->unit.misread)
         drv_show(check->err, r->job->opt->verbose);
     else if (check->timed_out || !accepted_as_rewritten(r->job, check))
@@ -219,6 +233,7 @@ static void ended(struct run *r, struct proc *p)
     int code = orderly && s->done ? s->done(r->job, p->code) : p->code;
     r->children--;
     r->endless |= id == SPLIT && p->code == TOOL_ENDLESS;
+    r->extra |= id == SPLIT && p->code == TOOL_EXTRA;
     if (id == CHECK)
         r->check = NULL;
     if (id == SPLIT && r->job->unit.misread && r->check)

@@ -657,7 +657,7 @@ refused() {
     # shellcheck disable=SC2086
     check "$1: is refused" test_must_fail 1 "$CC" $flags t.c
     cp .log err
-    check "$1: what is said" mentions "$(grep -m1 error: err)" "t.c:$1: error: |$2"
+    check "$1: what is said" mentions "$(grep -m1 error: err)" "t.c:$1: error: |$2" && silent err 'extra tokens'
     check "$1: mended" silent_when -DMENDED
 }
 refused 3:32 "'p[:]'" <<'C'
@@ -772,6 +772,11 @@ void f(void) {
     ;
 }
 C
+printf 'void f(int x) {\n#pragma omp target mapp(x)\nx++;\n}\n' >t.c
+# shellcheck disable=SC2086
+check "-Werror" test_must_fail 1 "$CC" $flags -Werror t.c
+cp .log err
+check "... says the same" has err "^t.c:2:20: error: unexpected OpenMP clause 'mapp'" && silent err 'extra tokens'
 printf 'void f(void) {\n#pragma omp target nothing_like_it\n;\n}\n' >t.c
 # shellcheck disable=SC2086
 check "no suggestion" test_must_fail 1 "$CC" $flags t.c
