@@ -177,6 +177,9 @@ struct ompgpu_plugin {
     /* Memory of the runtime's own, which kernels of all threads use as they like: nothing of it is
      * checked (OMPGPU_CHECK).  May be NULL. */
     void (*trust)(int ordinal, void *address, size_t size);
+    /* The program is given the address: where the device's memory could be the host's, too, the
+     * host's accesses are to fail.  May be NULL. */
+    void (*expose)(int ordinal, void *address);
     /* The host has changed what was copied there, or it is known no more that it has.  May be NULL
      * but for the emulated device. */
     void (*outdate)(int ordinal, void *address, size_t size, bool is);

@@ -236,6 +236,8 @@ static void *allocate(size_t size, int number, bool shared, const void *caller)
     pthread_mutex_lock(&dev->lock);
     ompgpu_ranges_insert(&dev->allocations, &e->range);
     pthread_mutex_unlock(&dev->lock);
+    if (!shared)
+        ompgpu_expose(dev, (uintptr_t)memory);
     return memory;
 }
 

@@ -816,6 +816,11 @@ void ompgpu_reads_returned(const struct ompgpu_task *);
 /* While the thread runs a function of the program's as part of a device: it may use its memory. */
 void ompgpu_reads_pause(bool);
 void ompgpu_reads_watch(struct ompgpu_device *, uintptr_t begin, uintptr_t end);
+/* The program is given that address of the device. */
+void ompgpu_expose(struct ompgpu_device *, uintptr_t address);
+/* The host has accessed memory of a device, at pc or in a function of the C library called there.
+ */
+void ompgpu_reads_faulted(uintptr_t at, bool store, const void *pc);
 
 /* ------------------------------------------------------------------ geometry (geometry.c) */
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompgpu_function *,

@@ -194,14 +194,16 @@ static void report_device_memory(struct ompgpu_device *dev, const struct access 
 {
     struct ompgpu_line line;
     struct ompgpu_where where = place_of(a, &line);
-    char nearest[512] = "";
+    char nearest[512] = "", size[40] = "";
     if (!is_first_at(&where))
         return;
+    if (a->size)
+        snprintf(size, sizeof size, "%zu bytes at ", a->size);
     ompgpu_data_nearest(dev, a->at, NULL, nearest, sizeof nearest);
     ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where,
-                        "the host %s %zu bytes at %p, memory of device %d: only regions can use "
+                        "the host %s %s%p, memory of device %d: only regions can use "
                         "it; omp_target_memcpy or 'target update' copies%s%s",
-                        a->store ? "writes" : "reads", a->size, (void *)a->at, dev->number, nearest,
+                        a->store ? "writes" : "reads", size, (void *)a->at, dev->number, nearest,
                         where.file ? "" : "; -g has the line of the access");
 }
 
@@ -214,6 +216,17 @@ static __attribute__((noinline)) void check_device_memory(const struct access *a
             is_first(a->pc))
             report_device_memory(dev, a);
     }
+}
+
+void ompgpu_expose(struct ompgpu_device *dev, uintptr_t address)
+{
+    if (dev->plugin->expose && !ompgpu_unified())
+        dev->plugin->expose(dev->ordinal, (void *)address);
+}
+
+void ompgpu_reads_faulted(uintptr_t at, bool store, const void *pc)
+{
+    check_device_memory(&(struct access){ at, 0, (const char *)pc + 1, store });
 }
 
 /* ------------------------------------------------------------------ each access */

@@ -741,6 +741,8 @@ void *__ompgpu_use_device(long device, const void *host)
     static const struct ompgpu_where where = { .directive = "use_device" };
     struct ompgpu_device *dev = ompgpu_device_get(&where, device);
     uintptr_t address = dev ? ompgpu_data_translate(dev, (uintptr_t)host) : 0;
+    if (address)
+        ompgpu_expose(dev, address);
     return address ? (void *)address : (void *)host;
 }
 

@@ -14,6 +14,7 @@
  *   emu/gate.c    pointers of device code that lie outside of the window
  *   emu/lines.c   the source line of an instruction
  *   emu/fault.c   signals raised by device code
+ *   emu/closed.c  memory that the host has addresses of, closed to it
  *
  * In: calls of the core (hostrt/plugin.h); calls of device code through struct ompgpu_emu_ops, on
  * the stack of an emulated thread.  Out: calls of an image's kernels.  Locks: those of a device's
@@ -96,6 +97,7 @@ struct emu_block {
     bool fixed;   /* a segment of an image, not an allocation */
     bool trusted; /* the runtime's own: its kernels' code knows who uses what */
     bool heap;    /* of malloc in device code */
+    bool open;    /* the host may use it, too: it lies on pages of its own */
     /* so many bytes from the beginning on have a value, as was seen at that time (emu/shadow.c) */
     size_t defined;
     unsigned seen;
@@ -110,7 +112,7 @@ struct emu_memory {
 };
 int ompgpu_emu_memory_init(struct emu_memory *, size_t limit);
 void ompgpu_emu_memory_fini(struct emu_memory *);
-int ompgpu_emu_memory_alloc(struct emu_memory *, size_t size, void **address);
+int ompgpu_emu_memory_alloc(struct emu_memory *, size_t size, bool open, void **address);
 int ompgpu_emu_memory_free(struct emu_memory *, void *address);
 /* Of a block that is live, as it was asked for; false: it is none. */
 bool ompgpu_emu_memory_size(struct emu_memory *, const void *address, size_t *size);
@@ -122,6 +124,8 @@ bool ompgpu_emu_memory_owns(struct emu_memory *, const void *p);
 /* The live block that has p. */
 bool ompgpu_emu_memory_block(struct emu_memory *, const void *p, struct emu_block *);
 void ompgpu_emu_memory_trust(struct emu_memory *, const void *base);
+/* Closes the mapping that the block lies in to the host (closed.c). */
+void ompgpu_emu_memory_expose(struct emu_memory *, const void *base);
 void ompgpu_emu_memory_note_heap(struct emu_memory *, const void *base);
 /* The block that p points into (struct ompgpu_emu_extent). */
 struct ompgpu_emu_extent ompgpu_emu_memory_extent(struct emu_memory *, const void *p);
@@ -512,6 +516,17 @@ void ompgpu_emu_hang_check(struct emu_worker *, const char *sp);
 void ompgpu_emu_fault_enter(void); /* around a launch: handlers are installed */
 void ompgpu_emu_fault_exit(void);
 void ompgpu_emu_fault_fork(enum ompgpu_fork);
+
+/* ------------------------------------------------------------------ closed memory (emu/closed.c) */
+/* From now on the mapping is without access rights except between these two, where an operation of
+ * a device uses memory; and until it is unmapped. */
+void ompgpu_emu_close(void *base, size_t size);
+void ompgpu_emu_use_begin(void);
+void ompgpu_emu_use_end(void);
+void ompgpu_emu_unmapped(const void *base);
+/* In a handler: has the host, at pc, accessed what was closed?  That is reported, and now open. */
+bool ompgpu_emu_was_closed(const void *address, const void *pc, bool store);
+void ompgpu_emu_closed_fork(enum ompgpu_fork);
 /* Whether an address was not to be used: *address, as the program knows it. */
 bool ompgpu_emu_fault_address(const struct emu_fault *, uintptr_t *address);
 void ompgpu_emu_fault_text(const struct emu_fault *, const struct emu_launch *, char *text,

@@ -93,6 +93,10 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 {
     struct emu_worker *w = ompgpu_emu_worker;
     ucontext_t *uc = context;
+    if ((!w || !w->current) && info->si_code == SEGV_ACCERR && signo == SIGSEGV &&
+        ompgpu_emu_was_closed(info->si_addr, (void *)uc->uc_mcontext.gregs[REG_RIP],
+                              uc->uc_mcontext.gregs[REG_ERR] & 2))
+        return;
     if (!w || !w->current || info->si_code <= 0) {
         for (unsigned i = 0; i < NSIGNALS; i++)
             if (signals[i].signal == signo)

@@ -33,12 +33,12 @@ static struct emu_block *block_at(struct emu_memory *m, const void *p)
     return b && b->range.begin == (uintptr_t)p ? b : NULL;
 }
 
-static int block_add(struct emu_memory *m, void *base, size_t size, size_t reserved, bool fixed)
+static int block_add(struct emu_memory *m, void *base, size_t reserved, struct emu_block block)
 {
     struct emu_block *b = ompgpu_xalloc(sizeof *b);
     if (!b)
         return 1;
-    *b = (struct emu_block){ .size = size, .fixed = fixed };
+    *b = block;
     b->range.begin = (uintptr_t)base, b->range.end = b->range.begin + reserved;
     ompgpu_ranges_insert(&m->blocks, &b->range);
     return 0;
@@ -50,14 +50,20 @@ static void block_remove(struct emu_memory *m, struct emu_block *b)
     ompgpu_xfree(b);
 }
 
+static void unmap(void *base, size_t size)
+{
+    ompgpu_emu_unmapped(base);
+    munmap(base, size);
+}
+
 void ompgpu_emu_memory_fini(struct emu_memory *m)
 {
     for (struct emu_block *b; (b = (struct emu_block *)m->blocks.root); block_remove(m, b))
         if (!b->fixed && reserved_bytes(b) > SMALL_MAX)
-            munmap((char *)b->range.begin, reserved_bytes(b));
+            unmap((char *)b->range.begin, reserved_bytes(b));
     while (m->slabs) {
         void *next = *(void **)m->slabs;
-        munmap(m->slabs, SLAB);
+        unmap(m->slabs, SLAB);
         m->slabs = next;
     }
     pthread_mutex_destroy(&m->lock);
@@ -67,7 +73,7 @@ void ompgpu_emu_memory_fini(struct emu_memory *m)
 int ompgpu_emu_memory_add(struct emu_memory *m, void *base, size_t size)
 {
     pthread_mutex_lock(&m->lock);
-    int err = block_add(m, base, size, size, true);
+    int err = block_add(m, base, size, (struct emu_block){ .size = size, .fixed = true });
     pthread_mutex_unlock(&m->lock);
     return err;
 }
@@ -97,6 +103,20 @@ void ompgpu_emu_memory_trust(struct emu_memory *m, const void *base)
     struct emu_block *b = block_at(m, base);
     if (b)
         b->trusted = true;
+    pthread_mutex_unlock(&m->lock);
+}
+
+void ompgpu_emu_memory_expose(struct emu_memory *m, const void *base)
+{
+    pthread_mutex_lock(&m->lock);
+    const struct emu_block *b = block_of(m, base);
+    char *slab = NULL;
+    if (b && !b->fixed && !b->open && reserved_bytes(b) > SMALL_MAX)
+        ompgpu_emu_close((void *)b->range.begin, reserved_bytes(b));
+    else if (b && !b->fixed && !b->open)
+        for (slab = m->slabs; (size_t)((const char *)base - slab) >= SLAB; slab = *(char **)slab) {}
+    if (slab)
+        ompgpu_emu_close(slab, SLAB);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -198,7 +218,7 @@ static void *small_alloc(struct emu_memory *m, unsigned c)
 static void release_block(struct emu_memory *m, char *base, size_t mapped)
 {
     if (mapped > SMALL_MAX) {
-        munmap(base, mapped);
+        unmap(base, mapped);
         ompgpu_emu_shadow_drop(base, mapped);
         ompgpu_emu_race_drop(base, mapped);
         return;
@@ -230,16 +250,18 @@ static size_t with_guard(size_t size)
     return ompgpu_emu_shadowed() ? size + EMU_GUARD_BYTES : size;
 }
 
-int ompgpu_emu_memory_alloc(struct emu_memory *m, size_t size, void **address)
+int ompgpu_emu_memory_alloc(struct emu_memory *m, size_t size, bool open, void **address)
 {
-    size_t mapped = size > SIZE_MAX / 2 ? size : round_size(with_guard(size));
+    size_t least = open && ompgpu_emu_shadowed() ? SMALL_MAX + 1 : size,
+           mapped =
+               size > SIZE_MAX / 2 ? size : round_size(with_guard(size > least ? size : least));
     void *p = NULL;
     pthread_mutex_lock(&m->lock);
     size_t left = m->limit - m->in_use;
     if (mapped <= left) {
         p = mapped > SMALL_MAX ? ompgpu_emu_window_map(EMU_FOR_MEMORY, mapped)
                                : small_alloc(m, small_class(mapped));
-        if (p && block_add(m, p, size, mapped, false)) {
+        if (p && block_add(m, p, mapped, (struct emu_block){ .size = size, .open = open })) {
             release_block(m, p, mapped);
             p = NULL;
         }

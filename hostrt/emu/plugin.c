@@ -176,7 +176,9 @@ static void emu_close(int ordinal)
     opened &= ~(1u << ordinal);
     if (!opened)
         ompgpu_emu_pool_stop();
+    ompgpu_emu_use_begin();
     ompgpu_emu_memory_fini(&memory[ordinal]);
+    ompgpu_emu_use_end();
 }
 
 static int emu_pick(int ordinal, const struct ompgpu_image_header *h)
@@ -238,15 +240,23 @@ static int emu_variable(int ordinal, void *module, const char *name, void **addr
 }
 
 /* ------------------------------------------------------------------ memory */
+static int allocate(int ordinal, size_t size, bool open, void **address)
+{
+    ompgpu_emu_use_begin();
+    int err = ompgpu_emu_memory_alloc(&memory[ordinal], size, open, address);
+    ompgpu_emu_use_end();
+    return err;
+}
+
 static int emu_alloc(int ordinal, size_t size, void **address)
 {
-    return ompgpu_emu_memory_alloc(&memory[ordinal], size, address);
+    return allocate(ordinal, size, false, address);
 }
 
 /* The host writes to it as it likes. */
 static int emu_alloc_shared(int ordinal, size_t size, void **address)
 {
-    if (emu_alloc(ordinal, size, address))
+    if (allocate(ordinal, size, true, address))
         return 1;
     ompgpu_emu_shadow_define(*address, size);
     return 0;
@@ -264,16 +274,35 @@ static void emu_outdate(int ordinal, void *address, size_t size, bool is)
     ompgpu_emu_shadow_outdate(address, size, is);
 }
 
+static void emu_expose(int ordinal, void *address)
+{
+    if (!ompgpu_emu_shadowed() || !ompgpu_checks(OMPGPU_CHECK_ADDRESS))
+        return;
+    ompgpu_emu_use_begin();
+    ompgpu_emu_memory_expose(&memory[ordinal], address);
+    ompgpu_emu_use_end();
+}
+
 static int emu_free(int ordinal, void *address)
 {
-    return ompgpu_emu_memory_free(&memory[ordinal], address);
+    ompgpu_emu_use_begin();
+    int err = ompgpu_emu_memory_free(&memory[ordinal], address);
+    ompgpu_emu_use_end();
+    return err;
+}
+
+static void copy_bytes(void *dst, const void *src, size_t size)
+{
+    ompgpu_emu_use_begin();
+    memmove(dst, src, size);
+    ompgpu_emu_use_end();
 }
 
 static int emu_to_device(int ordinal, void *dst, const void *src, size_t size)
 {
     if (ompgpu_emu_memory_check(&memory[ordinal], dst, size, "copy to the device"))
         return 1;
-    memcpy(dst, src, size);
+    copy_bytes(dst, src, size);
     ompgpu_emu_shadow_define(dst, size);
     return 0;
 }
@@ -282,7 +311,7 @@ static int emu_from_device(int ordinal, void *dst, const void *src, size_t size)
 {
     if (ompgpu_emu_memory_check(&memory[ordinal], src, size, "copy from the device"))
         return 1;
-    memcpy(dst, src, size);
+    copy_bytes(dst, src, size);
     return 0;
 }
 
@@ -292,7 +321,7 @@ static int emu_device_copy(int ordinal, void *dst, const void *src, size_t size)
                                 "copy within the device, destination") ||
         ompgpu_emu_memory_check(&memory[ordinal], src, size, "copy within the device, source"))
         return 1;
-    memmove(dst, src, size);
+    copy_bytes(dst, src, size);
     ompgpu_emu_shadow_copy(dst, src, size);
     return 0;
 }
@@ -303,7 +332,7 @@ static int emu_peer_copy(int ordinal, void *dst, int from, const void *src, size
                                 "copy from another device, destination") ||
         ompgpu_emu_memory_check(&memory[from], src, size, "copy from another device, source"))
         return 1;
-    memcpy(dst, src, size);
+    copy_bytes(dst, src, size);
     ompgpu_emu_shadow_copy(dst, src, size);
     return 0;
 }
@@ -411,11 +440,13 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
         shuffle_teams(&l);
     double start = ompgpu_clock();
     atomic_fetch_add(&running, 1);
+    ompgpu_emu_use_begin();
     ompgpu_emu_fault_enter();
     ompgpu_emu_race_begin(&l);
     ompgpu_emu_pool_run(&l);
     ompgpu_emu_race_end();
     ompgpu_emu_fault_exit();
+    ompgpu_emu_use_end();
     atomic_fetch_sub(&running, 1);
     slow_down(s->speeds[ordinal], ompgpu_clock() - start);
     barriers = atomic_load(&l.barriers), switches = atomic_load(&l.switches);
@@ -439,6 +470,7 @@ static void emu_fork(enum ompgpu_fork when)
                                         : pthread_mutex_unlock)(&memory[i].lock);
     ompgpu_emu_queue_fork(when);
     ompgpu_emu_pool_fork(when);
+    ompgpu_emu_closed_fork(when);
     ompgpu_emu_fault_fork(when);
     if (when == OMPGPU_FORK_CHILD)
         atomic_store(&running, 0);
@@ -503,6 +535,7 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .fork = emu_fork,
     .counts = emu_counts,
     .trust = emu_trust,
+    .expose = emu_expose,
     .outdate = emu_outdate,
     .fault = ompgpu_emu_fault,
 };

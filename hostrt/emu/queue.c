@@ -41,7 +41,9 @@ static int do_work(int ordinal, const struct ompgpu_work *w)
         return ompgpu_emu_plugin.launch(ordinal, w->f, w->teams, w->threads, w->params);
     case OMPGPU_WORK_CALL:
         ompgpu_reads_pause(true);
+        ompgpu_emu_use_begin();
         w->call(w->argument);
+        ompgpu_emu_use_end();
         ompgpu_reads_pause(false);
         return 0;
     default: return 0;

@@ -514,7 +514,7 @@ static void *op_alloc(size_t size)
 {
     struct emu_memory *m = ompgpu_emu_worker->launch->memory;
     void *p;
-    if (ompgpu_emu_memory_alloc(m, size, &p))
+    if (ompgpu_emu_memory_alloc(m, size, false, &p))
         return NULL;
     ompgpu_emu_memory_note_heap(m, p);
     return p;
