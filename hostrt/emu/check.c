@@ -309,14 +309,19 @@ void ompgpu_emu_check_bounds(uint64_t offset, struct ompgpu_emu_site *s)
                                s->object);
 }
 
+/* clang does not name an array of variable length. */
 void ompgpu_emu_unwritten(struct ompgpu_emu_site *s)
 {
     struct ompgpu_where where = where_of(s);
+    const bool named = *s->object;
+    char name[200] = "an array of variable length";
+    if (named)
+        snprintf(name, sizeof name, "'%.190s'", s->object);
     if (ompgpu_checks(OMPGPU_CHECK_UNINIT) && is_first(s, OMPGPU_CHECK_UNINIT))
         ompgpu_check_report(OMPGPU_CHECK_UNINIT, &where,
-                            "read of '%s' before it has a value; a private copy has the original's "
-                            "with firstprivate(%s)%s",
-                            s->object, s->object, context_of(NULL).s);
+                            "read of %s before it has a value; a private copy has the original's "
+                            "with firstprivate(%.190s)%s",
+                            name, named ? s->object : "its name", context_of(NULL).s);
 }
 
 void ompgpu_emu_written(void *p)

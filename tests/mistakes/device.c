@@ -501,6 +501,29 @@ static void private_copy(void)
         b[i] = x; /* private_copy */
     }
 }
+static void private_vla(void)
+{
+    int m = N / 2, x[m], n = mended;
+    for (int i = 0; i < m; i++)
+        x[i] = i;
+#pragma omp target teams distribute parallel for private(x) map(from: b[0:N])
+    for (int i = 0; i < N; i++) {
+        if (n)
+            x[i % m] = i;
+        b[i] = x[i % m]; /* private_vla */
+    }
+}
+static void own_vla(void)
+{
+    int n = mended;
+#pragma omp target teams distribute parallel for map(from: b[0:N])
+    for (int i = 0; i < N; i++) {
+        int x[i % 7 + 1];
+        for (int k = n ? 0 : i % 7 + 1; k < i % 7 + 1; k++)
+            x[k] = k;
+        b[i] = x[i % 3 % (i % 7 + 1)]; /* own_vla */
+    }
+}
 static void no_begin(void)
 {
     int result, n = mended;
@@ -819,7 +842,7 @@ static const struct {
     MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single),
     MISTAKE(two_pointers), MISTAKE(two_origins), MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(mapped_allocation), MISTAKE(past_malloc), MISTAKE(freed_allocation), MISTAKE(kept_address),  MISTAKE(enter_alloc),
-    MISTAKE(private_copy), MISTAKE(no_begin), MISTAKE(no_element),
+    MISTAKE(private_copy), MISTAKE(private_vla), MISTAKE(own_vla), MISTAKE(no_begin), MISTAKE(no_element),
     MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(read_before_call), MISTAKE(shared_local), MISTAKE(beside_shared), MISTAKE(shared_array), MISTAKE(large_array), MISTAKE(many_large_arrays), MISTAKE(group_private), MISTAKE(private_of_team), MISTAKE(copied_only),
     MISTAKE(before_local), MISTAKE(read_variable), MISTAKE(update_too_late),
     MISTAKE(in_place), MISTAKE(largest), MISTAKE(swapped), MISTAKE(after_exit), MISTAKE(masked_first),

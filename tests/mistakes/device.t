@@ -54,6 +54,8 @@ for level in -O2 -O0; do
     mistake freed_allocation address "freed|a block of omp_target_alloc with 400 bytes was there until omp_target_free"
     mistake enter_alloc uninit "'a[0:N]'"
     mistake private_copy uninit "'x'|firstprivate(x)"
+    mistake private_vla uninit "an array of variable length|firstprivate"
+    mistake own_vla uninit "an array of variable length"
     mistake no_begin uninit "'sum'"
     mistake no_element uninit "'k'"
     mistake each_iteration uninit "'fresh'"

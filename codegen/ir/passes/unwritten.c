@@ -49,8 +49,7 @@ static bool is_users(LLVMValueRef alloca)
     bool ours = text_starts(name, "__") || strcmp(name, "") == 0;
     bool returned =
         text_starts(name, result) && (name[strlen(result)] == '\0' || name[strlen(result)] == '.');
-    return !ours && !returned && is_plain(LLVMGetAllocatedType(alloca)) &&
-           LLVMIsAConstantInt(LLVMGetOperand(alloca, 0));
+    return !ours && !returned && is_plain(LLVMGetAllocatedType(alloca));
 }
 
 static bool is_intrinsic(LLVMValueRef i, const char *name)
@@ -186,15 +185,19 @@ static void set_flag(struct checks *c, LLVMValueRef flag, LLVMValueRef before, b
 static void test_reads(struct checks *c, const struct local *l, const ir_values *early)
 {
     LLVMTypeRef i8 = LLVMInt8TypeInContext(c->u->ctx);
-    ir_place_before(c, LLVMGetNextInstruction(l->alloca));
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(ir_function_of(l->alloca));
+    LLVMValueRef begin = LLVMGetNextInstruction(l->alloca);
+    ir_place_before(c, LLVMGetFirstInstruction(entry));
     LLVMValueRef flag = LLVMBuildAlloca(c->b, i8, "__written");
-    set_flag(c, flag, LLVMGetNextInstruction(flag), false);
+    set_flag(c, flag, begin, false); /* each time that an array of variable length is made */
     for (unsigned i = 0; i < l->begins.n; i++)
         set_flag(c, flag, l->begins.at[i], false);
     for (unsigned i = 0; i < l->writes.n; i++)
         set_flag(c, flag, l->writes.at[i], true);
     for (unsigned i = 0; i < early->n; i++) {
-        LLVMValueRef site = ir_make_site(c, early->at[i], OMPGPU_EMU_READS, l->alloca);
+        bool named = LLVMIsAConstantInt(LLVMGetOperand(l->alloca, 0));
+        LLVMValueRef site =
+            ir_make_site(c, early->at[i], OMPGPU_EMU_READS, named ? l->alloca : NULL);
         ir_place_before(c, early->at[i]);
         LLVMValueRef args[] = { LLVMBuildLoad2(c->b, i8, flag, ""), site };
         l_call(c->b, test_function(c), args, 2);
