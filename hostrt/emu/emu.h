@@ -410,6 +410,8 @@ struct emu_known {
     struct ompgpu_emu_extent extent;
 };
 struct emu_worker {
+    struct emu_worker *next;   /* for debuggers: of all there are (emu/waits.c), and … */
+    int number;                /* … the kernel's number of the OS thread */
     struct emu_launch *launch; /* being run */
     char *shared; /* the launch's team-shared variables, in the window; room for so many bytes */
     size_t shared_room;
@@ -498,6 +500,9 @@ static inline struct emu_thread *ompgpu_emu_queue_first(const struct emu_worker 
 }
 /* What the threads of the team are doing that this OS thread runs; debuggers call it. */
 __attribute__((visibility("default"))) const char *ompgpu_debug_team(void);
+/* The same for those that can only read memory: gdb of a core file, or where it cannot call. */
+extern __attribute__((visibility("default"))) struct emu_worker *ompgpu_debug_workers;
+extern __attribute__((visibility("default"))) const uint32_t ompgpu_debug_layout[];
 
 /* ------------------------------------------------------------------ watchdog (emu/hang.c) */
 void ompgpu_emu_hang_begin(struct emu_worker *); /* around teams */
@@ -517,7 +522,7 @@ void ompgpu_emu_fault_enter(void); /* around a launch: handlers are installed */
 void ompgpu_emu_fault_exit(void);
 void ompgpu_emu_fault_fork(enum ompgpu_fork);
 
-/* ------------------------------------------------------------------ closed memory (emu/closed.c) */
+/* ------------------------------------------------------------ closed memory (emu/closed.c) */
 /* From now on the mapping is without access rights except between these two, where an operation of
  * a device uses memory; and until it is unmapped. */
 void ompgpu_emu_close(void *base, size_t size);

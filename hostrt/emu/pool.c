@@ -37,10 +37,32 @@ static void drop_shared(struct emu_worker *w)
     w->shared_room = 0;
 }
 
+/* For debuggers (emu/waits.c). */
+static void enter_list(struct emu_worker *w)
+{
+    w->number = (int)gettid();
+    pthread_mutex_lock(&pool.lock);
+    w->next = ompgpu_debug_workers;
+    ompgpu_debug_workers = w;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static void leave_list(struct emu_worker *w)
+{
+    pthread_mutex_lock(&pool.lock);
+    for (struct emu_worker **at = &ompgpu_debug_workers; *at; at = &(*at)->next)
+        if (*at == w) {
+            *at = w->next;
+            break;
+        }
+    pthread_mutex_unlock(&pool.lock);
+}
+
 static void worker_free(void *p)
 {
     struct emu_worker *w = p;
     ompgpu_emu_worker = NULL;
+    leave_list(w);
     ompgpu_emu_fiber_fini(w);
     if (w->signal_stack)
         munmap(w->signal_stack, w->signal_stack_size);
@@ -114,6 +136,7 @@ struct emu_worker *ompgpu_emu_worker_get(void)
         w->barrier[i].waiting.tid = w->queues + (i + 1) * EMU_MAX_THREADS;
     w->home.worker = w;
     find_own_stack(&w->home);
+    enter_list(w);
     return ompgpu_emu_worker = w;
 }
 

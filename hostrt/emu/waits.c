@@ -1,8 +1,11 @@
 /* waits.c - who of a team waits for whom: for the message of a team that cannot go on, and for
  * debuggers. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/emu/emu.h"
+
+#define OURS __attribute__((visibility("default")))
 
 const char *const ompgpu_emu_state_names[EMU_EXITED] = {
     [EMU_AT_SHUFFLE] = "shuffle",
@@ -134,3 +137,32 @@ const char *ompgpu_debug_team(void)
         n += show_threads(w, &i, text + n, sizeof text - n);
     return text;
 }
+
+/* driver/package/gdb.py follows these from the workers to the threads. */
+#define OFFSET(type, member) (uint32_t)offsetof(struct type, member)
+OURS const uint32_t ompgpu_debug_layout[] = {
+    OFFSET(emu_worker, next),
+    OFFSET(emu_worker, number),
+    OFFSET(emu_worker, launch),
+    OFFSET(emu_worker, current),
+    OFFSET(emu_worker, threads),
+    OFFSET(emu_worker, nthreads),
+    OFFSET(emu_worker, form),
+    OFFSET(emu_launch, where),
+    OFFSET(emu_launch, teams),
+    OFFSET(emu_launch, threads),
+    OFFSET(ompgpu_kernel_where, kernel),
+    sizeof(struct emu_thread),
+    OFFSET(emu_thread, pub.team),
+    OFFSET(emu_thread, pub.tid),
+    OFFSET(emu_thread, state),
+    OFFSET(emu_thread, line),
+    OFFSET(emu_thread, mask),
+    OFFSET(emu_thread, fiber),
+    OFFSET(emu_thread, frame),
+    EMU_SPAN,
+    EMU_READY,
+    EMU_AT_BARRIER,
+    EMU_EXITED,
+};
+OURS struct emu_worker *ompgpu_debug_workers;
