@@ -262,6 +262,13 @@ static bool read_capture(struct form *f, CXCursor c, bool compare)
     return true;
 }
 
+bool fe_read_compare_capture(struct fe *fe, const struct fe_pragma *p, struct omp_atomic *a)
+{
+    struct form f = { fe, a };
+    *a = (struct omp_atomic){ .form = OMPA_COMPARE };
+    return read_capture(&f, p->stmt, true);
+}
+
 void fe_parse_atomic(struct fe *fe, struct fe_pragma *p)
 {
     struct form f = { fe, arena_alloc(fe->a, sizeof *f.a) };

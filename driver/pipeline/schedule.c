@@ -175,7 +175,8 @@ static bool is_explained(const struct run *r, const struct proc *check)
 static void check_again(struct run *r, struct proc *check)
 {
     struct proc p = { .err = mem_printf("%s/extra.err", drv_job_dir(r->job)),
-                      .doing = check->doing };
+                      .doing = check->doing,
+                      .tag = check->tag };
     drv_check_command(r->job, &p);
     words_add(&p.argv, "-Wno-extra-tokens");
     drv_proc_run(&p);

@@ -19,6 +19,7 @@
  *   original.c   the modifier `original` of reduction
  *   split.c      combined directives that become two
  *   misread.c    directives that clang takes for others
+ *   atomic.c     atomic compare
  *   induction.c  induction
  *   reverse.c    target device(ancestor: 1)
  *   bare.c       ompx_bare
@@ -114,6 +115,9 @@ void lower_starts(struct lowering *);
 void lower_taskgraph(struct lowering *, struct fe_pragma *);
 void lower_replayable(struct lowering *, struct fe_pragma *);
 void lower_transparent(struct lowering *, struct fe_pragma *);
+void lower_weak(struct lowering *, struct fe_pragma *);
+void lower_compare(struct lowering *, struct fe_pragma *);
+bool lower_compares(struct fe *, const struct fe_pragma *);
 void lower_induction(struct lowering *, struct fe_pragma *);
 void lower_ordered(struct lowering *, struct fe_pragma *);
 void lower_conditional(struct lowering *, struct fe_pragma *);

@@ -1,0 +1,88 @@
+/* atomic.c - atomic compare, where clang 22 compiles it wrongly for the host.
+ *
+ *     weak                                    nothing happens at all; without the clause it does
+ *     { r = x == e; if (r) x = d; }           r becomes -1, unless it is a _Bool
+ *     { if (x == e) x = d; v = x; }           v gets what x was before
+ *
+ * The last becomes
+ *
+ *     { o = x; if (x == e) x = d; }           v = o == e ? d : o;
+ *
+ * with e and d evaluated once, before. */
+#include "frontend/lower/lower.h"
+#include <string.h>
+
+/* ------------------------------------------------------------------ weak */
+void lower_weak(struct lowering *l, struct fe_pragma *p)
+{
+    struct lower_argument a;
+    lower_find(l->fe, p, OMPC_WEAK, p->clauses_at, &a);
+    unsigned begin = a.at, last = begin;
+    if (fe_word_at(l->fe, p, last + 1, ","))
+        last++;
+    else if (begin && fe_word_at(l->fe, p, begin - 1, ","))
+        begin--;
+    unsigned at = p->tokens[begin].begin;
+    fe_add_edit(l->fe, &l->edits, at, p->tokens[last].end - at, "");
+}
+
+/* ------------------------------------------------------------------ captures */
+bool lower_compares(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    return lower_find(fe, p, OMPC_COMPARE, p->clauses_at, &a) &&
+           !lower_find(fe, p, OMPC_WEAK, p->clauses_at, &a);
+}
+
+static const char *directive(struct fe *fe, const struct fe_pragma *p)
+{
+    const char *words = arena_printf(fe->a, "omp %s", lower_tokens(fe, p, 0, p->ntokens));
+    return lower_line(fe, words, p->extent.end);
+}
+
+static const char *with_result(struct lowering *l, const struct fe_pragma *p,
+                               const struct omp_atomic *a)
+{
+    struct fe *fe = l->fe;
+    const char *is = lower_name(l, "is"), *x = fe_text(fe, a->x),
+               *otherwise = a->capture_failure
+                                ? arena_printf(fe->a, " else { %s = %s; }", fe_text(fe, a->v), x)
+                                : "";
+    return arena_printf(fe->a, "{ _Bool %s;%s{ %s = %s == %s; if (%s) { %s = %s; }%s } %s = %s; }",
+                        is, directive(fe, p), is, x, fe_text(fe, a->expr), is, x,
+                        fe_text(fe, a->desired), otherwise, fe_text(fe, a->result), is);
+}
+
+static const char *with_new_value(struct lowering *l, const struct fe_pragma *p,
+                                  const struct omp_atomic *a)
+{
+    struct fe *fe = l->fe;
+    const char *old = lower_name(l, "o"), *e = lower_name(l, "e"), *d = lower_name(l, "d"),
+               *x = fe_text(fe, a->x),
+               *op = a->op == OMPAO_EQUAL ? "=="
+                     : a->op == OMPAO_MAX ? "<"
+                                          : ">",
+               *desired = a->op == OMPAO_EQUAL ? fe_text(fe, a->desired) : e;
+    return arena_printf(fe->a,
+                        "{ __typeof__(%s) %s; __auto_type %s = (%s); __typeof__(%s) %s = (%s);%s"
+                        "{ %s = %s; if (%s %s %s) { %s = %s; } } %s = %s %s %s ? %s : %s; }",
+                        x, old, e, fe_text(fe, a->expr), x, d, desired, directive(fe, p), old, x, x,
+                        op, e, x, a->op == OMPAO_EQUAL ? d : e, fe_text(fe, a->v), old, op, e, d,
+                        old);
+}
+
+void lower_compare(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct lower_argument c;
+    struct omp_atomic a;
+    if (!p->found || !lower_find(fe, p, OMPC_CAPTURE, p->clauses_at, &c) ||
+        !fe_read_compare_capture(fe, p, &a))
+        return;
+    bool result =
+        a.result.end && strncmp(fe_text(fe, a.result), fe->u->prefix, strlen(fe->u->prefix)) != 0;
+    if (result)
+        lower_replace(l, lower_statement(fe, p), with_result(l, p, &a));
+    else if (a.capture_new)
+        lower_replace(l, lower_statement(fe, p), with_new_value(l, p, &a));
+}
