@@ -72,9 +72,11 @@ static void mixed(void)
     map(release: v[omp_spread_start - LEFT : omp_spread_size + LEFT + RIGHT], w[omp_spread_start : omp_spread_size])
 }
 
+/* before main, at whose begin the OpenMP library may start, and with a tool ask for devices */
+__attribute__((constructor)) static void set_devices(void) { setenv("OMPGPU_EMU_DEVICES", "4", 0); }
+
 int main(void)
 {
-    setenv("OMPGPU_EMU_DEVICES", "4", 0);
     setenv("OMPGPU_PTX_DEVICES", "4", 1);
     start();
 #pragma ompx target data spread devices(0, 1, 2, 3) range(1 : N - 2) chunk_size(ROWS) \
