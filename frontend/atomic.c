@@ -262,11 +262,11 @@ static bool read_capture(struct form *f, CXCursor c, bool compare)
     return true;
 }
 
-bool fe_read_compare_capture(struct fe *fe, const struct fe_pragma *p, struct omp_atomic *a)
+bool fe_read_compare(struct fe *fe, const struct fe_pragma *p, bool captures, struct omp_atomic *a)
 {
     struct form f = { fe, a };
     *a = (struct omp_atomic){ .form = OMPA_COMPARE };
-    return read_capture(&f, p->stmt, true);
+    return captures ? read_capture(&f, p->stmt, true) : read_compare(&f, p->stmt);
 }
 
 void fe_parse_atomic(struct fe *fe, struct fe_pragma *p)

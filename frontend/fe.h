@@ -498,8 +498,8 @@ void fe_canonical_loops(struct fe *, struct fe_pragma *);
 /* The one loop that `at` is; false: it is none, which is an error of the directive's. */
 bool fe_read_loop(struct fe *, struct fe_pragma *, CXCursor at, struct omp_loop *, CXCursor *body);
 void fe_parse_atomic(struct fe *, struct fe_pragma *);
-/* The statement of `atomic compare capture`; false: it is none. */
-bool fe_read_compare_capture(struct fe *, const struct fe_pragma *, struct omp_atomic *);
+/* The statement of `atomic compare`, with `capture` or without; false: it is none. */
+bool fe_read_compare(struct fe *, const struct fe_pragma *, bool captures, struct omp_atomic *);
 struct omp_extent fe_whole(const struct omp_construct *); /* pragma and body */
 struct omp_construct *fe_sole_child(const struct fe *, const struct omp_construct *);
 /* enclosing target construct or NULL, may be itself */

@@ -120,6 +120,25 @@ static void forms(struct results *to)
 #pragma omp atomic capture compare
     v = P->x = P->x == 6 ? 7 : P->x;
     note(to, v); note(to, S.x);
+    int *p = &S.a[0], *pe = p, *pd = &S.a[1], *pv = 0;
+#pragma omp atomic compare capture
+    { r = p == pe; if (r) { p = pd; } else { pv = p; } }
+    note(to, r); note(to, p == pd); note(to, !pv);
+#pragma omp atomic compare capture
+    { r = p == pe; if (r) { p = pd; } else { pv = p; } }
+    note(to, r); note(to, p == pd); note(to, pv == pd);
+#pragma omp atomic compare capture acq_rel
+    { pv = p; if (p == pd) { p = pe; } }
+    note(to, p == pe); note(to, pv == pd);
+#pragma omp atomic compare capture
+    { if (pe == p) { p = pd + 1; } pv = p; }
+    note(to, p == pd + 1); note(to, pv == pd + 1);
+#pragma omp atomic compare
+    p = p == pd + 1 ? pe : p;
+    note(to, p == pe);
+#pragma omp atomic compare capture
+    if (p == pd) { p = pe; } else { pv = p; }
+    note(to, pv == pe);
     if (to->n > 3)
 #pragma omp atomic compare capture
     { if (P->x < v + 2) { P->x = v + 2; } l = P->x; }
@@ -137,7 +156,7 @@ int main(void)
         on = ON_DEVICE;
     }
     CHECK(on);
-    static const double right[] = { 1, 7, 0, 7, 1, 8, 1, 9, 1, 10, 1, 11, 0, 11, 11, 11, 12, 12, 13, 14, 5, 6, 2, 6, 2, 3, 4, 4, 4, 5, 14, 3, 3, 4, 4, 4, 2, 2, 4, 4, 1, 1, 4, 4, 4, 4, 9, 9, 9, 9, 9, 9, 9, 1, 5, 9, -1, 7, 1, 8, 5, 8, 9, 7, 7, 9 };
+    static const double right[] = { 1, 7, 0, 7, 1, 8, 1, 9, 1, 10, 1, 11, 0, 11, 11, 11, 12, 12, 13, 14, 5, 6, 2, 6, 2, 3, 4, 4, 4, 5, 14, 3, 3, 4, 4, 4, 2, 2, 4, 4, 1, 1, 4, 4, 4, 4, 9, 9, 9, 9, 9, 9, 9, 1, 5, 9, -1, 7, 1, 8, 5, 8, 9, 7, 7, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 9 };
     CHECK_EQ(host.n, sizeof right / sizeof *right);
     CHECK_EQ(device.n, host.n);
     for (int i = 0; i < host.n; i++) {
