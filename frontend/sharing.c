@@ -480,9 +480,20 @@ static bool listed(const struct omp_construct *c, enum omp_clause_kind kind,
     return false;
 }
 
+/* The attribute is predetermined: whoever names a link variable in a target construct maps it
+ * (section 5.8.1).  Code of this file finds the copy by a pointer of its own. */
+static void map_link_variable(struct fe *fe, const struct omp_construct *c, map_list *maps,
+                              struct omp_var *v)
+{
+    if (v->declare_target == OMPV_DT_LINK && !c->host_region && find_map(maps, v, false) < 0)
+        add_mapped(fe, c, maps, v, OMPM_TOFROM);
+}
+
 static struct omp_capture implicit_capture(struct fe *fe, const struct omp_construct *c,
                                            map_list *maps, struct omp_var *v)
 {
+    if (v->declare_target == OMPV_DT_LINK)
+        return by_ref(v, add_mapped(fe, c, maps, v, OMPM_TOFROM));
     enum omp_keyword category = category_of(v->type);
     enum fe_defaultmap b = behaviour_of(c, v);
     /* what a private copy begins with is not specified: it may be the value */
@@ -630,12 +641,15 @@ static void set_captures(struct fe *fe, struct omp_construct *c, const var_list 
         bool global = names_device_variable(fe, c, uses->at[i]);
         if (global && !privatises(c, uses->at[i])) {
             warn_of_own_storage(fe, c, uses->at[i], c->place);
+            map_link_variable(fe, c, &maps, uses->at[i]);
             continue;
         }
         struct omp_sharing s = attribute_of(fe, c, uses->at[i]);
         /* these write to the device's variable itself */
-        if (global && (s.share == OMPSH_REDUCTION || (s.lastprivate && !s.clause)))
+        if (global && (s.share == OMPSH_REDUCTION || (s.lastprivate && !s.clause))) {
+            map_link_variable(fe, c, &maps, s.var);
             continue;
+        }
         struct omp_capture k = capture_of(fe, c, &maps, &s);
         if (k.kind == OMPCAP_BYVAL || k.kind == OMPCAP_POINTER)
             k.one_copy = needs_one_copy(fe, c, s.var);

@@ -114,6 +114,21 @@ static void link_variable(void)
     CHECK_EQ(sum, 55);
 }
 
+/* No clause names it: as if map(tofrom) did. */
+static void implicit_link_variable(void)
+{
+    CHECK_EQ(count_up(), 123);
+    #pragma omp target
+    tally += 5;
+    CHECK_EQ(tally, 128);
+    #pragma omp target enter data map(to: tally)
+    CHECK_EQ(count_up(), 128);
+    #pragma omp target
+    tally += 5;
+    #pragma omp target exit data map(from: tally)
+    CHECK_EQ(tally, 136);
+}
+
 static void schedule(void)                          /* followed by a loop of another file */
 {
     int who[100];
@@ -129,6 +144,7 @@ int main(void)
 {
     schedule();
     link_variable();
+    implicit_link_variable();
     spmd();
     generic();
     locals();

@@ -144,11 +144,13 @@ static bool chain_has(const struct omp_construct *target, unsigned leaf)
 }
 
 /* A variable that the leaves below `target` reduce, those of the constructs that are all of the
- * region, too: what is in the region is private, and one thread combines it with the variable. */
+ * region, too: what is in the region is private, and one thread combines it with the variable.  A
+ * link variable's pointer leads to a mapping only. */
 static bool is_result(const struct omp_construct *target, const struct omp_map *m)
 {
     const struct omp_var *v = m->item ? m->item->var : m->var;
     if (!(target->leaves & OMPL_TARGET) || (m->item && !is_whole_variable(m->item)) ||
+        v->declare_target == OMPV_DT_LINK ||
         (m->type & ~(unsigned)(OMPM_TOFROM | OMPM_CLOSE)))
         return false;
     bool teams = chain_has(target, OMPL_TEAMS);

@@ -98,5 +98,11 @@ int calls_in_region(void)
 }
 
 /* on the device only while it is mapped */
-int row[4] = { 1, 2, 3, 4 };
+int row[4] = { 1, 2, 3, 4 }, tally = 120;
+int count_up(void)
+{
+#pragma omp target
+    tally += 3;
+    return tally;
+}
 int sum_row(void) { return row[0] + row[1] + row[2] + row[3]; }

@@ -16,6 +16,7 @@ void count_call(int i);
 int sum_row(void);
 void share_out(int *who, int n);
 #pragma omp end declare target
-extern int row[4];
-#pragma omp declare target link(row)
+extern int row[4], tally;
+#pragma omp declare target link(row, tally)
+int count_up(void);
 int calls_in_region(void);
