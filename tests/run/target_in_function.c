@@ -30,6 +30,14 @@ static int both(int x, int on_host)
         x += a[i];
     return x + 1;
 }
+static int recursive(int n)
+{
+    if (n == 0) {
+#pragma omp target map(tofrom: n)
+        n = recursive(n + 1) + ON_DEVICE;
+    }
+    return n + 1;
+}
 int main(void)
 {
     int r = 0, on = 0;
@@ -41,5 +49,6 @@ int main(void)
     CHECK(on && r == 14);
     CHECK_EQ(both(1, 1), 23);
     CHECK_EQ(calls, 2);
+    CHECK_EQ(recursive(0), 4);
     return RESULT;
 }

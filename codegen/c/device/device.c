@@ -179,11 +179,11 @@ static void write_decl(struct cg *cg, const struct omp_decl *d, bool *written)
         break;
     case OMPD_FUNCTION:
         write_local_types(cg, d->function->extent);
-        write_regions(cg, d->function);
         if (d->device)
             write_function(cg, d->function);
         else if (d->function->in_types)
             declare_function(cg, d->function);
+        write_regions(cg, d->function); /* which may call the function itself */
         break;
     default:
         if (d->device || (d->function && d->function->in_types))
