@@ -76,6 +76,8 @@ int omp_get_default_device(void)
 void omp_set_default_device(int number)
 {
     void (*set)(int);
+    if (number == OMPGPU_DEVICE_BY_ICV)
+        return; /* what it is already */
     *(void **)&set = libomp("omp_set_default_device");
     if (set)
         set(number);
@@ -111,6 +113,8 @@ static const char *uid_of(struct ompgpu_device *dev)
 const char *omp_get_uid_from_device(int number)
 {
     ompgpu_start();
+    if (number == OMPGPU_DEVICE_BY_ICV)
+        number = ompgpu_default_device();
     if (number == OMPGPU_DEVICE_INITIAL || number == ompgpu_ndevices)
         return host_uid;
     return number >= 0 && number < ompgpu_ndevices ? uid_of(&ompgpu_devices[number]) : NULL;

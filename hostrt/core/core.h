@@ -508,7 +508,8 @@ extern unsigned ompgpu_generation;
 enum ompgpu_run_state { OMPGPU_NOT_STARTED, OMPGPU_RUNNING, OMPGPU_STOPPED };
 extern int ompgpu_run_state; /* atomic */
 void ompgpu_start(void);     /* chooses the devices; cheap when done */
-enum { OMPGPU_DEVICE_INITIAL = -1, OMPGPU_DEVICE_INVALID = -2 }; /* omp_initial_device … */
+/* omp_initial_device … */
+enum { OMPGPU_DEVICE_INITIAL = -1, OMPGPU_DEVICE_INVALID = -2, OMPGPU_DEVICE_BY_ICV = -5 };
 /* The device to use for a construct, opened and with all declare target variables in its present
  * table; NULL: the host.  Ends the program where the number is omp_invalid_device, the device
  * cannot be opened, or the host is not allowed. */

@@ -320,7 +320,7 @@ struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *where, long n
     int state = __atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE);
     if (__builtin_expect(state == OMPGPU_NOT_STARTED, 0))
         ompgpu_start(), state = OMPGPU_RUNNING;
-    if (number == OMPGPU_DEVICE_DEFAULT)
+    if (number == OMPGPU_DEVICE_DEFAULT || number == OMPGPU_DEVICE_BY_ICV)
         number = ompgpu_default_device();
     if (__builtin_expect(state == OMPGPU_RUNNING && number >= 0 && number < ompgpu_ndevices &&
                              is_device_open(&ompgpu_devices[number]),
@@ -334,6 +334,8 @@ int ompgpu_device_try(int number, struct ompgpu_device **device)
     const char *file;
     ompgpu_start();
     *device = NULL;
+    if (number == OMPGPU_DEVICE_BY_ICV)
+        number = ompgpu_default_device();
     if (number == OMPGPU_DEVICE_INITIAL || number == ompgpu_ndevices)
         return 0;
     if (number == OMPGPU_DEVICE_INVALID)

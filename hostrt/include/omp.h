@@ -14,6 +14,9 @@
 #ifndef omp_invalid_device
 #define omp_invalid_device (-2)
 #endif
+#ifndef omp_default_device
+#define omp_default_device (-5) /* GCC's value */
+#endif
 /* OpenMP 6.0.  Threads outside of a team run no tasks; a GPU's threads proceed by warps. */
 extern int omp_is_free_agent(void);
 extern int omp_ancestor_is_free_agent(int);
@@ -23,6 +26,7 @@ OMPGPU_INLINE int omp_is_free_agent(void) { return 0; }
 OMPGPU_INLINE int omp_ancestor_is_free_agent(int level) { return level * 0; }
 OMPGPU_INLINE int omp_get_max_progress_width(int device)
 {
+    device = device == omp_default_device ? omp_get_default_device() : device;
     return device == omp_initial_device || device == omp_get_initial_device() ? 1 : 32;
 }
 #undef OMPGPU_INLINE

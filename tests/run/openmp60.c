@@ -30,6 +30,31 @@ static void words(void)
     }
     CHECK(x == 14 && a[3] == 5);
 }
+_Static_assert(omp_default_device < -1 && omp_default_device != omp_invalid_device, "");
+static void default_device(void)
+{
+    int d = omp_get_default_device(), on = -2, x = 1, *p = omp_target_alloc(sizeof *p, omp_default_device);
+    CHECK(p && !omp_target_associate_ptr(&x, p, sizeof x, 0, omp_default_device));
+    CHECK(omp_target_is_present(&x, d) && omp_get_mapped_ptr(&x, omp_default_device) == p);
+#pragma omp target device(omp_default_device) map(always, tofrom: x) map(from: on)
+    {
+        x++;
+        on = omp_get_device_num();
+    }
+    CHECK(x == 2 && on == d);
+    CHECK(!omp_target_disassociate_ptr(&x, omp_default_device));
+    omp_target_free(p, omp_default_device);
+    CHECK(omp_get_uid_from_device(omp_default_device) == omp_get_uid_from_device(d));
+    omp_set_default_device(omp_initial_device);
+    omp_set_default_device(omp_default_device);
+    CHECK_EQ(omp_get_default_device(), omp_initial_device);
+    x = omp_default_device;
+#pragma omp target device(x) map(from: on)
+    on = omp_is_initial_device();
+    CHECK_EQ(on, 1);
+    CHECK_EQ(omp_get_max_progress_width(omp_default_device), 1);
+    omp_set_default_device(d);
+}
 static void held(void)
 {
     int a[4] = { 0 }, b = 1;
@@ -159,6 +184,7 @@ int main(void)
     newer();
     iterations();
     words();
+    default_device();
     held();
     held_by_member();
     memory(omp_get_default_device());

@@ -48,7 +48,7 @@ static void memory(void)
     int host[4] = { 1, 2, 3, 4 }, back[4] = { 0 };
     int *d = omp_target_alloc(sizeof host, 0), *e = omp_target_alloc(sizeof host, 1), *h = omp_target_alloc(sizeof host, 2);
     OK(d && e && h, "omp_target_alloc");
-    OK(!omp_target_alloc(8, 3) && !omp_target_alloc(0, 0) && !omp_target_alloc(1ul << 50, 0) && !omp_target_alloc(8, -5), "… of what cannot be");
+    OK(!omp_target_alloc(8, 3) && !omp_target_alloc(0, 0) && !omp_target_alloc(1ul << 50, 0) && !omp_target_alloc(8, -6), "… of what cannot be");
     OK(!omp_target_memcpy(d, host, sizeof host, 0, 0, 0, 2) && !omp_target_memcpy(e, d, sizeof host, 0, 0, 1, 0)
        && !omp_target_memcpy(h, e, sizeof host, 0, 0, 2, 1) && !omp_target_memcpy(back, h, 8, 4, 8, -1, 2) && back[1] == 3 && back[2] == 4 && !back[3],
        "omp_target_memcpy: host, device, other device, host");
