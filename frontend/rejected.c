@@ -16,7 +16,8 @@
  * device(omp_initial_device), which is negative; attach(mode) in map; nogroup and depend of
  * target_data; memspace of uses_allocators; device_type and priority of target; `link` of a
  * variable that a function between begin and end declare target uses, `to` of declare target beside
- * what 6.0 brought. Only the check sees them: it gets a text without.  Words that have an older one
+ * what 6.0 brought; defaultmap beside `default` of a combined construct, which clang takes for one
+ * of target, too.  Only the check sees them: it gets a text without.  Words that have an older one
  * of the same meaning (`storage`, `local`) were replaced when clauses were read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
@@ -328,29 +329,32 @@ static void drop_memory_spaces(struct fe *fe, fe_edits *l)
                             "uses_allocators(omp_default_mem_alloc)");
 }
 
-static void drop_clause(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
-                        fe_edits *l)
+/* Of the kind, each with the comma after it. */
+static void drop_clauses(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
+                         fe_edits *l)
 {
-    const struct omp_clause *c = fe_clause(p->c, kind);
     unsigned k = p->clauses_at;
-    if (!c)
-        return;
-    while (k < p->ntokens && p->tokens[k].begin < c->extent.end)
-        k++;
-    unsigned end = fe_word_at(fe, p, k, ",") ? p->tokens[k].end : c->extent.end;
-    fe_add_edit(fe, l, c->extent.begin, end - c->extent.begin, "");
+    for (const struct omp_clause *c = p->c->clauses; c; c = c->next)
+        if (c->kind == kind) {
+            while (k < p->ntokens && p->tokens[k].begin < c->extent.end)
+                k++;
+            unsigned end = fe_word_at(fe, p, k, ",") ? p->tokens[k].end : c->extent.end;
+            fe_add_edit(fe, l, c->extent.begin, end - c->extent.begin, "");
+        }
 }
 
-/* Clauses of OpenMP 6.0, each with the comma after it. */
+/* Clauses of OpenMP 6.0. */
 static void drop_target_clauses(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
         bool target = p->c->host_region || (p->c->leaves & OMPL_TARGET);
         if (target)
-            drop_clause(fe, p, OMPC_DEVICE_TYPE, l);
+            drop_clauses(fe, p, OMPC_DEVICE_TYPE, l);
         if (target || (p->c->leaves & OMPL_DATA))
-            drop_clause(fe, p, OMPC_PRIORITY, l);
+            drop_clauses(fe, p, OMPC_PRIORITY, l);
+        if (target && fe_clause(p->c, OMPC_DEFAULT))
+            drop_clauses(fe, p, OMPC_DEFAULTMAP, l);
     }
 }
 

@@ -496,6 +496,9 @@ static struct omp_capture implicit_capture(struct fe *fe, const struct omp_const
         return by_ref(v, add_mapped(fe, c, maps, v, OMPM_TOFROM));
     enum omp_keyword category = category_of(v->type);
     enum fe_defaultmap b = behaviour_of(c, v);
+    if (b == DMAP_NONE && fe_clause(c, OMPC_DEFAULT)) /* else clang says so (rejected.c) */
+        fe_error(fe, c->pragma.begin, "'%s' is in no clause, as defaultmap(none) requires",
+                 v->name);
     /* what a private copy begins with is not specified: it may be the value */
     if (b == DMAP_FIRSTPRIVATE || b == DMAP_PRIVATE)
         return unmapped(v, category == OMPK_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_BYVAL);

@@ -31,6 +31,11 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 x = a+unknown; }
 C
+bad "defaultmap(none) beside default(none)" t.c:2:1 "'a'" <<'C'
+int main(void) { int a[4];
+#pragma omp target parallel for default(none) shared(a) defaultmap(none)
+for (int i = 0; i < 4; i++) a[i] = 1; }
+C
 bad "what OpenMP 6.0 has taken out beside what it has added: its errors count" t.c:2:28 "'to'" <<'C'
 int b;
 #pragma omp declare target to(b)

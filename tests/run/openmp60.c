@@ -55,6 +55,23 @@ static void default_device(void)
     CHECK_EQ(omp_get_max_progress_width(omp_default_device), 1);
     omp_set_default_device(d);
 }
+/* Clang takes `default` of a combined construct for target's, too: no defaultmap beside it, except in what came with 6.0. */
+static void defaults(void)
+{
+    int a[8] = { 0 }, n = 0;
+    for (int on_host = 0; on_host < 2; on_host++) {
+#pragma omp target teams distribute simd default(none) shared(a)
+        for (int i = 0; i < 8; i++)
+            a[i]++;
+#pragma omp target parallel if(target: !on_host) default(none), defaultmap(tofrom: scalar), defaultmap(none: aggregate), shared(n) num_threads(1)
+        n++;
+        CHECK_EQ(n, on_host + 1);
+#pragma omp target parallel for if(target: !on_host) default(none) defaultmap(none) shared(a) map(a) firstprivate(n)
+        for (int i = 0; i < 8; i++)
+            a[i] += n;
+    }
+    CHECK_EQ(a[7], 2 + 1 + 2);
+}
 static void held(void)
 {
     int a[4] = { 0 }, b = 1;
@@ -185,6 +202,7 @@ int main(void)
     iterations();
     words();
     default_device();
+    defaults();
     held();
     held_by_member();
     memory(omp_get_default_device());

@@ -150,8 +150,7 @@ static bool is_result(const struct omp_construct *target, const struct omp_map *
 {
     const struct omp_var *v = m->item ? m->item->var : m->var;
     if (!(target->leaves & OMPL_TARGET) || (m->item && !is_whole_variable(m->item)) ||
-        v->declare_target == OMPV_DT_LINK ||
-        (m->type & ~(unsigned)(OMPM_TOFROM | OMPM_CLOSE)))
+        v->declare_target == OMPV_DT_LINK || (m->type & ~(unsigned)(OMPM_TOFROM | OMPM_CLOSE)))
         return false;
     bool teams = chain_has(target, OMPL_TEAMS);
     const struct omp_construct *c = target->spmd_inner ? target->spmd_inner : target;

@@ -157,13 +157,21 @@ static bool is_negative_device(const struct omp_clause *k)
     return k->kind == OMPC_DEVICE && k->expr.is_constant && k->expr.value < 0;
 }
 
+/* default(none), which clang does not take beside defaultmap: what it asks for has been checked. */
+static bool is_second_default(const struct omp_construct *c, const struct omp_clause *k)
+{
+    return k->kind == OMPC_DEFAULT && k->keyword != OMPK_PRIVATE &&
+           k->keyword != OMPK_FIRSTPRIVATE && is_target(c) && cg_clause(c, OMPC_DEFAULTMAP);
+}
+
 /* clang does not know device_type and priority on target.  A host version is done at once: libomp
  * gives one with nowait to threads of its own, where teams never end and the initial values of
  * hostrt/core/host.c are not those of the task. */
 static bool is_left_out(const struct omp_construct *c, const struct omp_clause *k)
 {
-    return (k->kind == OMPC_NOWAIT || k->kind == OMPC_DEVICE_TYPE || k->kind == OMPC_PRIORITY) &&
-           is_target(c);
+    return is_second_default(c, k) ||
+           ((k->kind == OMPC_NOWAIT || k->kind == OMPC_DEVICE_TYPE || k->kind == OMPC_PRIORITY) &&
+            is_target(c));
 }
 
 /* libgomp has no device and, with OMP_TARGET_OFFLOAD=MANDATORY, ends a program that wants one; not
