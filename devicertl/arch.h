@@ -168,9 +168,11 @@ unsigned __ompgpu_arch_team(void);
 unsigned __ompgpu_arch_nteams(void);
 
 /* ------------------------------------------------------------------ architecture: synchronisation
- * All may be called in divergent code. */
+ * All may be called in divergent code, but a barrier in an SPMD kernel. */
 /* A barrier of all launched threads; none may have returned from the kernel. */
 void __ompgpu_arch_barrier(int line);
+/* The same in an SPMD kernel, where threads of a warp come from different places. */
+void __ompgpu_arch_barrier_diverged(int line);
 /* A barrier of threads 0 … n-1; n < ntid.  One such barrier at a time in a team.  Where n is no
  * multiple of WARP, after __ompgpu_soft_reset. */
 void __ompgpu_arch_barrier_part(unsigned n, int line);

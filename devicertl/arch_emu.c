@@ -183,6 +183,7 @@ RAW void __ompgpu_emu_free_threads(void **params, const struct ompgpu_emu_span *
 
 /* Names the number: a thread that has returned from the kernel is missed, not forgotten. */
 void __ompgpu_arch_barrier(int line) { __ompgpu_emu_barrier(0, __ompgpu_arch_ntid(), line); }
+void __ompgpu_arch_barrier_diverged(int line) { __ompgpu_arch_barrier(line); }
 
 /* A GPU counts the arrivals of a part that is no multiple of a warp in shared memory.  volatile: a
  * read that no write precedes must find what the plugin has put there. */

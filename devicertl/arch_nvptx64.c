@@ -50,6 +50,14 @@ void __ompgpu_arch_barrier(int line)
         __nvvm_bar_sync(0);
 }
 
+__attribute__((noinline, convergent)) void __ompgpu_arch_barrier_diverged(int line)
+{
+    unsigned lanes = __ompgpu_arch_ntid() - __ompgpu_arch_tid() / WARP * WARP;
+    (void)line;
+    __nvvm_bar_warp_sync(lanes < WARP ? (1u << lanes) - 1 : FULL_WARP);
+    __nvvm_barrier_sync(0);
+}
+
 static __OMPGPU_SHARED u32 __ompgpu_state_arrived __OMPGPU_SHARED_INIT;
 static __OMPGPU_SHARED u32 __ompgpu_state_generation __OMPGPU_SHARED_INIT;
 

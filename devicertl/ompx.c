@@ -32,7 +32,10 @@ BARRIER ompx_sync_block(int ordering)
 BARRIER ompx_sync_block_divergent(int ordering)
 {
     (void)ordering;
-    __ompgpu_barrier(0);
+    if (!__ompgpu_cfg_generic && (unsigned)__ompgpu_num_threads() == __ompgpu_arch_ntid())
+        __ompgpu_arch_barrier_diverged(0);
+    else
+        __ompgpu_barrier(0);
 }
 
 /* ------------------------------------------------------------------ lanes

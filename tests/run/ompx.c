@@ -59,6 +59,28 @@ static void lanes(void)
     CHECK(!other);
 }
 
+/* the two branches of each warp come to one barrier */
+static void diverged(int threads)
+{
+    int x = 0, seen[THREADS] = { 0 }, got[THREADS];
+#pragma omp target teams num_teams(1) thread_limit(threads) map(tofrom: x, seen) map(from: got)
+#pragma omp parallel num_threads(threads)
+    {
+        int t = ompx_thread_id_x();
+        if (t % 2) {
+            if (t == 1)
+                x = 42;
+            ompx_sync_block_divergent(ompx_seq_cst);
+        } else {
+            seen[t] = 1;
+            ompx_sync_block_divergent(ompx_acq_rel);
+        }
+        got[t] = x + seen[(t + 2) % threads / 2 * 2];
+    }
+    for (int t = 0; t < threads; t++)
+        CHECK_EQ(got[t], 43);
+}
+
 /* each thread has its own k, as in a CUDA kernel */
 static void bare(int teams, int threads)
 {
@@ -103,6 +125,9 @@ int main(void)
     geometry();
     attributes();
     lanes();
+    diverged(THREADS);
+    diverged(2);
+    diverged(40);
     bare(TEAMS, THREADS);
     return RESULT;
 }

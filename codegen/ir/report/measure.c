@@ -16,7 +16,7 @@ static bool has_prefix(const char *name, const char *const *prefixes, unsigned n
 static bool is_barrier(const char *name)
 {
     static const char *const names[] = { "llvm.nvvm.barrier", "__ompgpu_gathered_barrier",
-                                         "__ompgpu_emu_barrier" };
+                                         "__ompgpu_arch_barrier_diverged", "__ompgpu_emu_barrier" };
     return has_prefix(name, names, sizeof names / sizeof *names);
 }
 
