@@ -313,11 +313,12 @@ int omp_target_is_present(const void *p, int number)
     return !dev || ompgpu_data_lookup(dev, (uintptr_t)p) != 0;
 }
 
-/* Host memory is accessible from a device only where it is unified; a device's own is. */
+/* Host memory is accessible from a device only where it is unified; a device's own is.  Nothing is
+ * no storage. */
 int omp_target_is_accessible(const void *p, size_t size, int number)
 {
     struct ompgpu_device *dev;
-    if (!p || ompgpu_device_try(number, &dev))
+    if (!p || !size || ompgpu_device_try(number, &dev))
         return 0;
     if (!dev || ompgpu_unified())
         return 1;

@@ -59,7 +59,8 @@ static void memory(void)
     fake_fail[FAKE_TO] = 1;
     OK(omp_target_memcpy(d, host, 4, 0, 0, 0, 2) != 0, "… a copy that fails");
     OK(omp_target_is_accessible(d, 16, 0) && !omp_target_is_accessible(d, 17, 0) && !omp_target_is_accessible(d, 4, 1)
-       && !omp_target_is_accessible(host, 4, 0) && omp_target_is_accessible(host, 4, 2) && !omp_target_is_accessible(NULL, 0, 0), "omp_target_is_accessible");
+       && !omp_target_is_accessible(host, 4, 0) && omp_target_is_accessible(host, 4, 2) && !omp_target_is_accessible(NULL, 0, 0)
+       && !omp_target_is_accessible(d, 0, 0) && !omp_target_is_accessible(host, 0, 2), "omp_target_is_accessible");
     omp_target_free(d, 0), omp_target_free(e, 1), omp_target_free(h, 2), omp_target_free(NULL, 0);
     OK(fake_live == 0, "omp_target_free");
 
