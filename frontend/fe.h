@@ -278,6 +278,9 @@ const char *fe_text(struct fe *, struct omp_extent); /* copy, NUL-terminated */
 bool fe_same_text(const struct omp_unit *, struct omp_extent, struct omp_extent);
 /* Messages wait until here, and come in the order of the text; later ones are shown at once. */
 void fe_show_messages(const struct omp_unit *);
+/* before the others: of what an edited text, which is read next, does not have */
+void fe_report_now(const struct omp_unit *, struct omp_place, enum diag_severity,
+                   const char *words);
 void fe_error(struct fe *, unsigned offset, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void fe_error_at(struct fe *, struct omp_place, const char *fmt, ...)
@@ -424,6 +427,8 @@ void fe_find_mistakes(struct fe *);
 /* rejected.c */
 void fe_find_rejected(struct fe *);
 /* edits.c */
+/* Does the list change anything in there? */
+bool fe_has_edit(const fe_edits *, struct omp_extent);
 void fe_add_edit(struct fe *, fe_edits *, unsigned offset, unsigned length, const char *text);
 char *fe_edited_text(struct fe *, fe_edits *); /* memory of the run's */
 /* The ends of the lines in it. */
@@ -434,6 +439,8 @@ void fe_add_carriers(struct fe *, fe_edits *);
  * this one? */
 bool fe_can_move(const struct fe *, const struct omp_var *);
 void fe_move_statics(struct fe *, fe_edits *);
+/* backward.c: loops that lead away from their bound, and have no iteration. */
+void fe_turn_backward_loops(struct fe *, fe_edits *);
 void fe_use_carriers(struct fe *);
 /* context.c */
 void fe_resolve_metadirectives(struct fe *);

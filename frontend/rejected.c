@@ -399,7 +399,7 @@ static void enter_variables(struct fe *fe, fe_edits *l)
     }
 }
 
-static bool has_edit(const fe_edits *l, struct omp_extent e)
+bool fe_has_edit(const fe_edits *l, struct omp_extent e)
 {
     for (unsigned i = 0; i < l->n; i++)
         if (fe_inside(l->at[i].offset, e))
@@ -412,7 +412,7 @@ static void drop_bodies_for_gpu(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->functions.n; i++) {
         const struct omp_function *f = fe->functions.at[i]->f;
-        if (f->defined && fe_is_for_gpu(f->name) && !has_edit(l, f->body))
+        if (f->defined && fe_is_for_gpu(f->name) && !fe_has_edit(l, f->body))
             fe_add_edit(
                 fe, l, f->body.begin, f->body.end - f->body.begin,
                 arena_printf(fe->a, " __attribute__((unused));%s", fe_newlines_of(fe, f->body)));
@@ -427,6 +427,7 @@ void fe_find_rejected(struct fe *fe)
         separate_loops(fe, &all);
         fe_add_carriers(fe, &all);
         fe_move_statics(fe, &all);
+        fe_turn_backward_loops(fe, &all);
     }
     if (all.n)
         fe->u->accepted = fe_edited_text(fe, &all);

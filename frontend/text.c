@@ -354,6 +354,14 @@ void fe_report(const struct omp_unit *u, struct omp_place p, enum diag_severity 
     va_end(ap);
 }
 
+void fe_report_now(const struct omp_unit *u, struct omp_place p, enum diag_severity severity,
+                   const char *words)
+{
+    table_of(u)->shows = true;
+    fe_report(u, p, severity, "%s", words);
+    table_of(u)->shows = false;
+}
+
 void fe_say(const char *path, char *text, size_t length, struct omp_place p,
             enum diag_severity severity, const char *words)
 {
