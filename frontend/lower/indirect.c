@@ -23,13 +23,17 @@ static bool has_clause(const struct fe *fe, const struct fe_pragma *p)
            lower_find(fe, p, OMPC_INDIRECT, p->clauses_at, &a);
 }
 
+static bool has_list(const struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    return lower_find(fe, p, OMPC_ENTER, p->clauses_at, &a) ||
+           lower_find(fe, p, OMPC_TO, p->clauses_at, &a);
+}
+
 /* The directive itself, or the one that ends its block. */
 static const struct fe_pragma *end_of(const struct fe *fe, const struct fe_pragma *p)
 {
-    struct lower_argument a;
-    bool list = lower_find(fe, p, OMPC_ENTER, p->clauses_at, &a) ||
-                lower_find(fe, p, OMPC_TO, p->clauses_at, &a);
-    while (!list && p + 1 < fe->pragmas.at + fe->pragmas.n &&
+    while (!has_list(fe, p) && p + 1 < fe->pragmas.at + fe->pragmas.n &&
            !(p->c->leaves & OMPL_END_DECLARE_TARGET))
         p++;
     return p;
@@ -209,6 +213,24 @@ static void drop_clause(struct lowering *l, const struct fe_pragma *p)
                 lower_line(l->fe, line, p->extent.end));
 }
 
+/* clang does not see the clause. */
+static void check_directive(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a, b;
+    lower_find(fe, p, OMPC_INDIRECT, p->clauses_at, &a);
+    if (lower_find(fe, p, OMPC_INDIRECT, lower_after(p, &a), &b))
+        fe_error(fe, p->tokens[b.at].begin, "a second 'indirect' in '#pragma omp %s'",
+                 p->c->spelling);
+    if (lower_find(fe, p, OMPC_DEVICE_TYPE, p->clauses_at, &b) &&
+        lower_keyword(fe, p, b.begin) != OMPK_ANY)
+        fe_error(fe, p->tokens[b.at].begin, "'device_type' beside 'indirect' has to be 'any'");
+    if (!has_list(fe, p) && !(end_of(fe, p)->c->leaves & OMPL_END_DECLARE_TARGET))
+        fe_error(fe, p->tokens[a.at].begin,
+                 "'indirect' is about no function: '#pragma omp %s' has "
+                 "neither 'enter' nor an 'end declare target'",
+                 p->c->spelling);
+}
+
 /* All the directives at once.  What is declared before them may stand where the first one does. */
 void lower_indirect(struct lowering *l, struct fe_pragma *p)
 {
@@ -221,6 +243,7 @@ void lower_indirect(struct lowering *l, struct fe_pragma *p)
         return; /* it is about the whole text: a round of its own */
     for (p = fe->pragmas.at; p < stop; p++)
         if (has_clause(fe, p)) {
+            check_directive(fe, p);
             list = arena_printf(fe->a, "%s%s", list, functions_of(fe, p, &n));
             at = end_of(fe, p)->extent.end;
         }

@@ -31,6 +31,18 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 x = a+unknown; }
 C
+bad "indirect twice" t.c:2:40 "'indirect'" <<'C'
+void f(void) { }
+#pragma omp declare target indirect(1) indirect(0) enter(f)
+C
+bad "indirect functions of the host" t.c:2:37 "'device_type" <<'C'
+void f(void) { }
+#pragma omp declare target indirect device_type(host) enter(f)
+C
+bad "indirect without a list or a block" t.c:2:28 "'indirect'" <<'C'
+void f(void) { }
+#pragma omp declare target indirect
+C
 bad "defaultmap(none) beside default(none)" t.c:2:1 "'a'" <<'C'
 int main(void) { int a[4];
 #pragma omp target parallel for default(none) shared(a) defaultmap(none)
