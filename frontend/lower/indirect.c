@@ -30,12 +30,24 @@ static bool has_list(const struct fe *fe, const struct fe_pragma *p)
            lower_find(fe, p, OMPC_TO, p->clauses_at, &a);
 }
 
-/* The directive itself, or the one that ends its block. */
+static bool begins_block(const struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    return (p->c->leaves & OMPL_DECLARE_TARGET) && !has_list(fe, p) &&
+           !lower_find(fe, p, OMPC_LINK, p->clauses_at, &a) &&
+           !fe_word_at(fe, p, p->clauses_at, "(");
+}
+
+/* The directive itself, or the one that ends its block; else the last one. */
 static const struct fe_pragma *end_of(const struct fe *fe, const struct fe_pragma *p)
 {
-    while (!has_list(fe, p) && p + 1 < fe->pragmas.at + fe->pragmas.n &&
-           !(p->c->leaves & OMPL_END_DECLARE_TARGET))
-        p++;
+    const struct fe_pragma *last = fe->pragmas.at + fe->pragmas.n - 1;
+    for (int depth = 0; p < last; p++) {
+        depth += begins_block(fe, p);
+        depth -= (p->c->leaves & OMPL_END_DECLARE_TARGET) != 0;
+        if (depth <= 0)
+            return p;
+    }
     return p;
 }
 
@@ -245,7 +257,8 @@ void lower_indirect(struct lowering *l, struct fe_pragma *p)
         if (has_clause(fe, p)) {
             check_directive(fe, p);
             list = arena_printf(fe->a, "%s%s", list, functions_of(fe, p, &n));
-            at = end_of(fe, p)->extent.end;
+            unsigned end = end_of(fe, p)->extent.end;
+            at = end > at ? end : at;
         }
     if (n)
         declare(l, hosts, n, calls.here);

@@ -48,6 +48,26 @@ static void comparisons(void)
     CHECK_EQ(device, host);
 }
 
+/* blocks in blocks, and a list in one */
+#pragma omp begin declare target indirect
+static int first(void) { return 5; }
+#pragma omp begin declare target indirect(1)
+static int inner(void) { return 8; }
+static int listed(void) { return 11; }
+#pragma omp declare target indirect enter(listed)
+#pragma omp end declare target
+static int last(void) { return 13; }
+#pragma omp end declare target
+
+static void nested(void)
+{
+    int (*f[])(void) = { first, inner, listed, last }, sum = 0;
+#pragma omp target map(to: f) map(tofrom: sum)
+    for (int i = 0; i < 4; i++)
+        sum += f[i]();
+    CHECK_EQ(sum, 37);
+}
+
 int main(void)
 {
     function *list[2] = { twice, square }, *one = square;
@@ -71,5 +91,6 @@ int main(void)
     CHECK_EQ(area, 17);
     CHECK_EQ(sum_of(shapes, 3), 17);
     comparisons();
+    nested();
     return RESULT;
 }
