@@ -79,6 +79,35 @@ const char *lower_number(struct fe *fe, const struct lower_loop *x)
     return arena_printf(fe->a, "((%s(%s - (%s)))%s)", l->step_negative ? "-" : "", name, lb, step);
 }
 
+/* Does the directive share out the iterations of several loops? */
+static bool collapses(struct lowering *l, struct fe_pragma *p)
+{
+    struct lower_argument a;
+    long long n = 0;
+    return lower_find(l->fe, p, OMPC_COLLAPSE, p->clauses_at, &a) &&
+           (!fe_constant(l->fe, p, a.begin, a.end, &n) || n != 1);
+}
+
+/* The original's new value is stored once by a team that shares out a loop, when all of its threads
+ * have read the old one. */
+static const char *once(struct fe *fe, const struct fe_pragma *p, const char *after)
+{
+    struct lower_argument a;
+    const char *barrier = "";
+    if (!(p->c->leaves & OMPL_FOR) || p->c->leaves & OMPL_PARALLEL)
+        return after;
+    if (lower_find(fe, p, OMPC_NOWAIT, p->clauses_at, &a))
+        barrier = lower_line(fe, "omp barrier", p->extent.begin);
+    return arena_printf(fe->a, "%s%s{%s}", barrier, lower_line(fe, "omp single", p->extent.begin),
+                        after);
+}
+
+/* Nothing orders the teams, each of which would have to read the original's old value. */
+static bool is_of_teams(const struct fe_pragma *p)
+{
+    return p->c->leaves & OMPL_DISTRIBUTE && !(p->c->leaves & OMPL_TEAMS);
+}
+
 void lower_induction(struct lowering *l, struct fe_pragma *p)
 {
     struct fe *fe = l->fe;
@@ -86,8 +115,12 @@ void lower_induction(struct lowering *l, struct fe_pragma *p)
     struct lower_loop x;
     CXCursor body;
     const char *before = "", *after = "";
-    if (lower_find(fe, p, OMPC_COLLAPSE, p->clauses_at, &a)) {
+    if (collapses(l, p)) {
         fe_unsupported(fe, p->c->place, UNSUPPORTED_CLAUSE, "induction", "collapsed loops");
+        return;
+    }
+    if (is_of_teams(p)) {
+        fe_unsupported(fe, p->c->place, UNSUPPORTED_CLAUSE, "induction", "distribute inside teams");
         return;
     }
     if (!p->found || !lower_read_loop(l, p, p->stmt, &x, &body))
@@ -105,5 +138,6 @@ void lower_induction(struct lowering *l, struct fe_pragma *p)
         l, e,
         arena_printf(fe->a, "{%s%s { %s {%s} } %s }",
                      lower_line(fe, lower_without(fe, p, OMPC_INDUCTION), p->extent.begin),
-                     lower_text(fe, head), before, lower_text(fe, x.loop.body), after));
+                     lower_text(fe, head), before, lower_text(fe, x.loop.body),
+                     once(fe, p, after)));
 }

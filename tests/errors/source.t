@@ -429,6 +429,19 @@ int a[10]; int main(void) {
 #pragma omp target parallel for collapse(2)
 for (int i = 0; i < 10; i++) a[i]++; }
 C
+bad "induction on distribute inside teams" t.c:3:13 "'induction'|'distribute inside teams'" <<'C'
+void f(int n, int k, int *a) {
+#pragma omp target teams
+#pragma omp distribute parallel for induction(step(2), +: k)
+for (int i = 0; i < n; i++) a[i] = k; }
+C
+bad "induction on collapsed loops" t.c:2:13 "'induction'|'collapsed loops'" <<'C'
+void f(int n, int k, int *a) {
+#pragma omp parallel for collapse(2) induction(step(2), +: k)
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[j] = k;
+#pragma omp target
+{ } }
+C
 bad "teams inside of parallel" t.c:3:1 "'target parallel'|'omp teams'" <<'C'
 int a[10]; int main(void) {
 #pragma omp target parallel

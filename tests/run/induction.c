@@ -1,0 +1,49 @@
+/* induction: the original is updated once by a team; collapse(1) is one loop */ /* also: -O0 -g */
+#include "check.h"
+
+enum { N = 30, ONE = 1 };
+
+static int wrong(const int *values, int first, int step)
+{
+    int n = 0;
+    for (int i = 0; i < N; i++)
+        n += values[i] != first + step * i;
+    return n;
+}
+
+int main(void)
+{
+    int on = 0, k = 3, h = 5, t = 7, u = 9, w = 1, a[N], b[N], c[N], d[N], e[N];
+#pragma omp target teams distribute parallel for collapse(1) induction(step(2), +: k) map(from: a) map(tofrom: on)
+    for (int i = 0; i < N; i++) {
+        a[i] = k;
+        if (i == 5)
+            on = ON_DEVICE;
+    }
+#pragma omp parallel for induction(step(3), +: h) collapse(ONE)
+    for (int i = 0; i < N; i++)
+        b[i] = h;
+#pragma omp parallel num_threads(4)
+    {
+#pragma omp for nowait induction(step(2), +: t)
+        for (int i = 0; i < N; i++)
+            c[i] = t;
+#pragma omp for simd induction(step(4), +: w)
+        for (int i = 0; i < N; i++)
+            e[i] = w;
+    }
+#pragma omp target parallel num_threads(4) map(tofrom: u) map(from: d)
+    {
+#pragma omp for schedule(dynamic, 2) induction(step(2), +: u)
+        for (int i = 0; i < N; i++)
+            d[i] = u;
+    }
+    CHECK(on);
+    CHECK_EQ(wrong(a, 3, 2) + wrong(b, 5, 3) + wrong(c, 7, 2) + wrong(d, 9, 2) + wrong(e, 1, 4), 0);
+    CHECK_EQ(k, 3 + 2 * N);
+    CHECK_EQ(h, 5 + 3 * N);
+    CHECK_EQ(t, 7 + 2 * N);
+    CHECK_EQ(u, 9 + 2 * N);
+    CHECK_EQ(w, 1 + 4 * N);
+    return RESULT;
+}
