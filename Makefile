@@ -325,9 +325,11 @@ asan:
 # All tests that run programs, and the runtime's unit tests.  What the OpenMP library orders is told
 # by its own tool, Archer, which lies beside it; code that has no TSan in it, such as the library's
 # and the programs', is left out.  Not here: tests/mistakes, since checks of the emulated device need
-# addresses that TSan has; those of the compiler alone.
+# addresses that TSan has; tests on the PTX machine, which lets device code race; those of the
+# compiler alone.
 tsan_tests = $(filter $(O)/tests/unit/rt_%,$(unit_bin)) $(programs) \
-             $(wildcard tests/run/*.t tests/failure/*.t tests/reduction/*.t) \
+             $(filter-out tests/run/lanes%.t, \
+               $(wildcard tests/run/*.t tests/failure/*.t tests/reduction/*.t)) \
              $(addprefix tests/errors/,runtime.t hang.t settings.t)
 tsan:
 	@sh .ci/setup.sh asan

@@ -140,8 +140,9 @@ C
 screen() { "$SPLIT" --path x.c --screen "$1" 2>err; [ $? = "$2" ] && [ "$(grep -c 'error:' err)" = "$3" ] || { cat err; return 1; }; }
 check "every word, many directives" screen all.i 5 36
 cat >none.i <<'C'
-#pragma omp declare target link(n) device_type(any) indirect
+#pragma omp declare target enter(n) device_type(any) indirect
 #pragma omp begin declare target indirect
+#pragma omp end declare target
 #pragma omp declare reduction(x: int: omp_out += omp_in) initializer(omp_priv = 0)
 #pragma omp declare simd notinbranch
 #pragma omp declare simd simdlen(4) inbranch
