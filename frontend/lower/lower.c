@@ -104,6 +104,7 @@ static const struct row {
     { OMPDIR_UNKNOWN, OMPC_REDUCTION, true, lower_has_original, lower_original },
     { OMPDIR_UNKNOWN, OMPC_REDUCTION, true, lower_initialises_scan, lower_init_complete },
     { OMPDIR_ATOMIC, OMPC_COMPARE, true, lower_compares, lower_compare },
+    { OMPDIR_UNKNOWN, OMPC_REDUCTION, true, lower_has_host_scan, lower_host_scan },
     { OMPDIR_UNKNOWN, OMPC_COUNT, true, lower_has_task_iterations, lower_task_iterations },
     { OMPDIR_UNKNOWN, OMPC_TRANSPARENT, true, always, lower_transparent },
     { OMPDIR_UNKNOWN, OMPC_LASTPRIVATE, true, lower_is_conditional, lower_conditional },

@@ -20,6 +20,7 @@
  *   split.c      combined directives that become two
  *   misread.c    directives that clang takes for others
  *   atomic.c     atomic compare
+ *   host_scan.c  scans of the host
  *   induction.c  induction
  *   reverse.c    target device(ancestor: 1)
  *   bare.c       ompx_bare
@@ -115,6 +116,8 @@ void lower_starts(struct lowering *);
 void lower_taskgraph(struct lowering *, struct fe_pragma *);
 void lower_replayable(struct lowering *, struct fe_pragma *);
 void lower_transparent(struct lowering *, struct fe_pragma *);
+void lower_host_scan(struct lowering *, struct fe_pragma *);
+bool lower_has_host_scan(struct fe *, const struct fe_pragma *);
 void lower_weak(struct lowering *, struct fe_pragma *);
 void lower_compare(struct lowering *, struct fe_pragma *);
 bool lower_compares(struct fe *, const struct fe_pragma *);
