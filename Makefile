@@ -329,7 +329,7 @@ asan:
 # compiler alone.
 tsan_tests = $(filter $(O)/tests/unit/rt_%,$(unit_bin)) $(programs) \
              $(filter-out tests/run/lanes%.t, \
-               $(wildcard tests/run/*.t tests/failure/*.t tests/reduction/*.t)) \
+               $(wildcard tests/run/*.t tests/modes/*.t tests/failure/*.t tests/reduction/*.t)) \
              $(addprefix tests/errors/,runtime.t hang.t settings.t)
 tsan:
 	@sh .ci/setup.sh asan

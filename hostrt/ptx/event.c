@@ -8,8 +8,32 @@ struct CUevent_st {
     struct device *device;
     bool timed;
     pthread_mutex_t lock;
-    struct moment *last; /* NULL: never recorded; guarded by lock */
+    struct moment *last;           /* NULL: never recorded; guarded by lock */
+    struct CUevent_st *next, **at; /* in `events`; *at is this one */
 };
+
+/* Those that live: of a device that is lost some are never destroyed. */
+static struct CUevent_st *events;
+static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void enter_list(CUevent e)
+{
+    pthread_mutex_lock(&events_lock);
+    e->next = events, e->at = &events;
+    if (events)
+        events->at = &e->next;
+    events = e;
+    pthread_mutex_unlock(&events_lock);
+}
+
+static void leave_list(CUevent e)
+{
+    pthread_mutex_lock(&events_lock);
+    *e->at = e->next;
+    if (e->next)
+        e->next->at = e->at;
+    pthread_mutex_unlock(&events_lock);
+}
 
 /* Another host thread may record it anew meanwhile. */
 static struct moment *last_moment(CUevent e)
@@ -36,6 +60,7 @@ EXPORT CUresult cuEventCreate(CUevent *out, unsigned flags)
     e->device = d;
     pthread_mutex_init(&e->lock, NULL);
     e->timed = !(flags & CU_EVENT_DISABLE_TIMING);
+    enter_list(e);
     *out = e;
     return CUDA_SUCCESS;
 }
@@ -95,6 +120,7 @@ EXPORT CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent from, CUevent
 
 EXPORT CUresult cuEventDestroy_v2(CUevent e)
 {
+    leave_list(e);
     ptx_moment_release(e->last);
     pthread_mutex_destroy(&e->lock);
     free(e);
