@@ -243,7 +243,7 @@ static bool choose_tiled(struct running *r, struct ompgpu_region *region,
                          struct ompgpu_env *env)
 {
     struct ompgpu_function *f, *other = r->function;
-    struct ompgpu_env tiles = { .trip = 0 };
+    struct ompgpu_env tiles; /* what a launch of tiles needs of it */
     if (launch->nloops < 2 || ompgpu_function_get(region, r->dev, OMPGPU_FORM_TILED, &f) || !f)
         return false;
     const unsigned teams = ompgpu_tiles(r->dev, f, launch, &tiles);
