@@ -14,18 +14,7 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ weak */
-void lower_weak(struct lowering *l, struct fe_pragma *p)
-{
-    struct lower_argument a;
-    lower_find(l->fe, p, OMPC_WEAK, p->clauses_at, &a);
-    unsigned begin = a.at, last = begin;
-    if (fe_word_at(l->fe, p, last + 1, ","))
-        last++;
-    else if (begin && fe_word_at(l->fe, p, begin - 1, ","))
-        begin--;
-    unsigned at = p->tokens[begin].begin;
-    fe_add_edit(l->fe, &l->edits, at, p->tokens[last].end - at, "");
-}
+void lower_weak(struct lowering *l, struct fe_pragma *p) { lower_drop(l, p, OMPC_WEAK); }
 
 /* ------------------------------------------------------------------ compare */
 bool lower_compares(struct fe *fe, const struct fe_pragma *p)

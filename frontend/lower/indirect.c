@@ -218,13 +218,6 @@ static void define(struct lowering *l, unsigned at, const char *hosts, unsigned 
 
 bool lower_is_indirect(struct fe *fe, const struct fe_pragma *p) { return has_clause(fe, p); }
 
-static void drop_clause(struct lowering *l, const struct fe_pragma *p)
-{
-    const char *line = lower_without(l->fe, p, OMPC_INDIRECT);
-    fe_add_edit(l->fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
-                lower_line(l->fe, line, p->extent.end));
-}
-
 /* clang does not see the clause. */
 static void check_directive(struct fe *fe, const struct fe_pragma *p)
 {
@@ -264,7 +257,7 @@ void lower_indirect(struct lowering *l, struct fe_pragma *p)
         declare(l, hosts, n, calls.here);
     for (p = fe->pragmas.at; p < stop; p++)
         if (has_clause(fe, p))
-            drop_clause(l, p);
+            lower_drop(l, p, OMPC_INDIRECT);
     if (!n)
         return;
     define(l, at, hosts, n, calls.here, list);

@@ -175,6 +175,7 @@ const char *lower_without(struct fe *fe, const struct fe_pragma *p, enum omp_cla
     while (lower_find(fe, p, kind, k, &a)) {
         text = arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, k, a.at));
         k = lower_after(p, &a);
+        k += fe_word_at(fe, p, k, ","); /* clang ignores what follows two in a row */
     }
     return arena_printf(fe->a, "omp%s %s", text, lower_tokens(fe, p, k, p->ntokens));
 }
@@ -182,6 +183,12 @@ const char *lower_without(struct fe *fe, const struct fe_pragma *p, enum omp_cla
 const char *lower_line(struct fe *fe, const char *directive, unsigned offset)
 {
     return arena_printf(fe->a, "\n#pragma %s\n# %u\n", directive, fe_place(fe->u, offset).line);
+}
+
+void lower_drop(struct lowering *l, const struct fe_pragma *p, enum omp_clause_kind kind)
+{
+    fe_add_edit(l->fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                lower_line(l->fe, lower_without(l->fe, p, kind), p->extent.end));
 }
 
 const char *lower_text(struct fe *fe, struct omp_extent e)

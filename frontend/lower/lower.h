@@ -57,6 +57,8 @@ const char *lower_tokens(struct fe *, const struct fe_pragma *, unsigned begin, 
 const char *lower_without(struct fe *, const struct fe_pragma *, enum omp_clause_kind);
 /* A line of its own; the text after it counts as that of the offset. */
 const char *lower_line(struct fe *, const char *directive, unsigned offset);
+/* lower_without() in the place of the directive. */
+void lower_drop(struct lowering *, const struct fe_pragma *, enum omp_clause_kind);
 /* The user's text, on the user's line. */
 const char *lower_text(struct fe *, struct omp_extent);
 /* The directive's line and its statement; or the line alone. */

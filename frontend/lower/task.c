@@ -21,8 +21,7 @@ void lower_taskgraph(struct lowering *l, struct fe_pragma *p)
 
 void lower_replayable(struct lowering *l, struct fe_pragma *p)
 {
-    fe_add_edit(l->fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
-                lower_line(l->fe, lower_without(l->fe, p, OMPC_REPLAYABLE), p->extent.end));
+    lower_drop(l, p, OMPC_REPLAYABLE);
 }
 
 void lower_transparent(struct lowering *l, struct fe_pragma *p)
