@@ -81,48 +81,42 @@ unsigned cg_task_levels(struct level *to, const struct omp_construct *c,
     return 2;
 }
 
-/* Number of a taker and how many there are. */
+static const struct {
+    const char *id, *count, *both;
+} takers[] = {
+    [CG_TEAM] = { "(unsigned)__ompgpu_team_id()", "(unsigned)__ompgpu_num_teams()",
+                  "__OMPGPU_TEAMS" },
+    [CG_THREAD] = { "(unsigned)__ompgpu_thread_id()", "(unsigned)__ompgpu_num_threads()",
+                    "__OMPGPU_THREADS" },
+    [CG_ALL_THREADS] = { "__OMPGPU_LEAGUE_THREAD", "__OMPGPU_LEAGUE_SIZE", "__OMPGPU_ALL_THREADS" },
+    [CG_ONE] = { "0", "1", "0, 1" },
+};
+
 /* The lanes of a row take iterations together. */
 static bool is_row(const struct cg *cg, enum cg_who who)
 {
     return cg->lanes && (who == CG_ALL_THREADS || who == CG_THREAD);
 }
 
-const char *cg_taker(struct cg *cg, enum cg_who who)
+static const char *in_rows(struct cg *cg, enum cg_who who, const char *threads)
 {
-    static const char *const ids[] = {
-        [CG_TEAM] = "(unsigned)__ompgpu_team_id()",
-        [CG_THREAD] = "(unsigned)__ompgpu_thread_id()",
-        [CG_ALL_THREADS] = "__OMPGPU_LEAGUE_THREAD",
-        [CG_ONE] = "0",
-    };
-    if (who == CG_LANES)
-        return cg_strf(cg, "__OMPGPU_ROW_LANE(@lanes)");
-    return is_row(cg, who) ? cg_strf(cg, "%s / @lanes", ids[who]) : ids[who];
-}
-const char *cg_taker_count(struct cg *cg, enum cg_who who)
-{
-    static const char *const counts[] = {
-        [CG_TEAM] = "(unsigned)__ompgpu_num_teams()",
-        [CG_THREAD] = "(unsigned)__ompgpu_num_threads()",
-        [CG_ALL_THREADS] = "__OMPGPU_LEAGUE_SIZE",
-        [CG_ONE] = "1",
-    };
-    if (who == CG_LANES)
-        return cg_strf(cg, "@lanes");
-    return is_row(cg, who) ? cg_strf(cg, "%s / @lanes", counts[who]) : counts[who];
+    return is_row(cg, who) ? cg_strf(cg, "%s / @lanes", threads) : threads;
 }
 
-/* Both, as two arguments. */
+const char *cg_taker(struct cg *cg, enum cg_who who)
+{
+    return who == CG_LANES ? cg_strf(cg, "__OMPGPU_ROW_LANE(@lanes)")
+                           : in_rows(cg, who, takers[who].id);
+}
+
+const char *cg_taker_count(struct cg *cg, enum cg_who who)
+{
+    return who == CG_LANES ? cg_strf(cg, "@lanes") : in_rows(cg, who, takers[who].count);
+}
+
 const char *cg_takers(struct cg *cg, enum cg_who who)
 {
-    static const char *const macros[] = {
-        [CG_TEAM] = "__OMPGPU_TEAMS",
-        [CG_THREAD] = "__OMPGPU_THREADS",
-        [CG_ALL_THREADS] = "__OMPGPU_ALL_THREADS",
-        [CG_ONE] = "0, 1",
-    };
     return who == CG_LANES || is_row(cg, who)
                ? cg_strf(cg, "%s, %s", cg_taker(cg, who), cg_taker_count(cg, who))
-               : macros[who];
+               : takers[who].both;
 }
