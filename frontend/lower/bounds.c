@@ -24,7 +24,7 @@ void lower_attributes(struct lowering *l, struct fe_pragma *p)
     const char *threads = NULL;
     for (unsigned at = p->clauses_at; lower_find(fe, p, OMPC_OMPX_ATTRIBUTE, at, &a);) {
         const char *bound = bound_in(fe, p, &a);
-        at = lower_after(p, &a);
+        at = lower_after(fe, p, &a);
         threads = bound ? bound : threads;
         unsigned begin = p->tokens[a.at].begin;
         fe_add_edit(fe, &l->edits, begin, p->tokens[at - 1].end - begin, "");

@@ -68,7 +68,7 @@ static bool find_scored(struct fe *fe, const struct fe_pragma *p, enum omp_claus
                         struct late *x)
 {
     unsigned after = p->clauses_at;
-    for (; lower_find(fe, p, kind, after, &x->when); after = lower_after(p, &x->when)) {
+    for (; lower_find(fe, p, kind, after, &x->when); after = lower_after(fe, p, &x->when)) {
         unsigned taken = 0;
         bool scored = false;
         unsigned colon = fe_find_top(fe, p, x->when.begin, x->when.end, ":");
@@ -125,7 +125,7 @@ void lower_score(struct lowering *l, struct fe_pragma *p)
 static bool find_late(struct fe *fe, const struct fe_pragma *p, struct late *x)
 {
     unsigned after = p->clauses_at;
-    for (; lower_find(fe, p, OMPC_WHEN, after, &x->when); after = lower_after(p, &x->when)) {
+    for (; lower_find(fe, p, OMPC_WHEN, after, &x->when); after = lower_after(fe, p, &x->when)) {
         unsigned colon = fe_find_top(fe, p, x->when.begin, x->when.end, ":");
         for (unsigned k = x->when.begin; k < colon; k = x->end + 1) {
             x->begin = k;
@@ -204,7 +204,7 @@ static const char *with_context(struct fe *fe, const struct fe_pragma *p, const 
 /* Without its clause; "": nothing is left. */
 static const char *without_clause(struct fe *fe, const struct fe_pragma *p, const struct late *x)
 {
-    unsigned after = lower_after(p, &x->when);
+    unsigned after = lower_after(fe, p, &x->when);
     if (x->when.at == p->clauses_at && after == p->ntokens)
         return "";
     return arena_printf(fe->a, "omp %s %s", lower_tokens(fe, p, 0, x->when.at),

@@ -14,7 +14,7 @@ bool lower_is_conditional(struct fe *fe, const struct fe_pragma *p)
 {
     struct lower_argument a;
     for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_LASTPRIVATE, k, &a);
-         k = lower_after(p, &a))
+         k = lower_after(fe, p, &a))
         if ((p->c->leaves & OMPL_PARALLEL) && (p->c->leaves & OMPL_FOR) &&
             lower_keyword(fe, p, a.begin) == OMPK_CONDITIONAL &&
             fe_word_at(fe, p, a.begin + 1, ":"))
@@ -68,7 +68,7 @@ static const char *new_directive(const struct conditional *c, const struct lower
                                       : "";
     return arena_printf(fe->a, "omp %s %s reduction(%s: %s) %s", lower_tokens(fe, p, 0, a->at),
                         others, c->later, c->last,
-                        lower_tokens(fe, p, lower_after(p, a), p->ntokens));
+                        lower_tokens(fe, p, lower_after(fe, p, a), p->ntokens));
 }
 
 static const char *declarations(const struct conditional *c)
@@ -95,7 +95,7 @@ void lower_conditional(struct lowering *l, struct fe_pragma *p)
     unsigned k = p->clauses_at;
     while (lower_find(fe, p, OMPC_LASTPRIVATE, k, &a) &&
            lower_keyword(fe, p, a.begin) != OMPK_CONDITIONAL)
-        k = lower_after(p, &a);
+        k = lower_after(fe, p, &a);
     if (!p->found || lower_find(fe, p, OMPC_COLLAPSE, p->clauses_at, &collapse) ||
         !lower_read_loop(l, p, p->stmt, &c.loop, &body))
         return;

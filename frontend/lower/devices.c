@@ -153,7 +153,7 @@ static const char *directive_of(struct spread *s, const char *name)
             text = arena_printf(fe->a, "%s ", text);
         enum omp_clause_kind kind = fe_clause_named(fe, &s->p->tokens[k]);
         bool clause = kind != OMPC_COUNT && lower_find(fe, s->p, kind, k, &a) && a.at == k;
-        unsigned next = clause ? lower_after(s->p, &a) : k + 1;
+        unsigned next = clause ? lower_after(fe, s->p, &a) : k + 1;
         if (!clause || !is_ours(kind))
             text = arena_printf(fe->a, "%s%s", text,
                                 clause && kind == OMPC_MAP ? lower_map_cells(s, &a)
@@ -348,7 +348,7 @@ static const char *half_of_data(struct spread *s, bool exit)
     struct lower_argument a;
     const char *text = exit ? "omp target exit data" : "omp target enter data";
     for (unsigned k = s->p->clauses_at; lower_find(fe, s->p, OMPC_MAP, k, &a);
-         k = lower_after(s->p, &a))
+         k = lower_after(fe, s->p, &a))
         text = arena_printf(fe->a, "%s%s", text, half_of_map(s, &a, exit));
     return arena_printf(fe->a, "%s device(%s) nowait depend(inout: %s[%s & 63])", text, s->device,
                         s->order, s->device);

@@ -71,7 +71,7 @@ static bool needs_device_pointer(struct call *c, unsigned i)
     bool needs = false;
     clang_disposeString(s);
     for (unsigned k = 0; lower_find(fe, c->variant, OMPC_ADJUST_ARGS, k, &a);
-         k = lower_after(c->variant, &a))
+         k = lower_after(fe, c->variant, &a))
         needs |= lower_keyword(fe, c->variant, a.begin) == OMPK_NEED_DEVICE_PTR &&
                  is_named(fe, c->variant, a.begin + 2, a.end, name);
     return needs;
@@ -191,8 +191,10 @@ static const char *dependences(struct fe *fe, const struct fe_pragma *p)
 {
     const char *text = "";
     struct lower_argument a;
-    for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_DEPEND, k, &a); k = lower_after(p, &a))
-        text = arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, a.at, lower_after(p, &a)));
+    for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_DEPEND, k, &a);
+         k = lower_after(fe, p, &a))
+        text =
+            arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, a.at, lower_after(fe, p, &a)));
     return *text ? lower_line(fe, arena_printf(fe->a, "omp taskwait%s", text), p->extent.begin)
                  : "";
 }

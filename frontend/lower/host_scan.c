@@ -15,7 +15,7 @@ bool lower_has_host_scan(struct fe *fe, const struct fe_pragma *p)
     struct lower_argument a;
     unsigned leaves = p->c->leaves & ~(unsigned)(OMPL_PARALLEL | OMPL_SIMD);
     for (unsigned k = p->clauses_at; leaves == OMPL_FOR && lower_find(fe, p, OMPC_REDUCTION, k, &a);
-         k = lower_after(p, &a))
+         k = lower_after(fe, p, &a))
         if (lower_keyword(fe, p, a.begin) == OMPK_INSCAN)
             return true;
     return false;
@@ -47,7 +47,7 @@ static bool place_clause(struct lines *to, struct fe *fe, const struct fe_pragma
 {
     bool parallel = p->c->leaves & OMPL_PARALLEL;
     struct lower_argument other;
-    const char *text = lower_tokens(fe, p, a->at, lower_after(p, a)), **line = NULL;
+    const char *text = lower_tokens(fe, p, a->at, lower_after(fe, p, a)), **line = NULL;
     switch (fe_clause_named(fe, &p->tokens[a->at])) {
     case OMPC_REDUCTION:
         line = lower_keyword(fe, p, a->begin) == OMPK_INSCAN ? &to->inner
@@ -94,7 +94,7 @@ static bool place_clauses(struct lines *to, struct fe *fe, const struct fe_pragm
         if (kind == OMPC_COUNT || !lower_find(fe, p, kind, k, &a) || a.at != k ||
             !place_clause(to, fe, p, &a))
             return false;
-        k = lower_after(p, &a);
+        k = lower_after(fe, p, &a);
     }
     return true;
 }

@@ -65,7 +65,7 @@ static bool is_in_list(const struct fe *fe, const struct fe_pragma *p, enum omp_
                        const struct fe_function *f)
 {
     struct lower_argument a;
-    for (unsigned k = p->clauses_at; lower_find(fe, p, kind, k, &a); k = lower_after(p, &a))
+    for (unsigned k = p->clauses_at; lower_find(fe, p, kind, k, &a); k = lower_after(fe, p, &a))
         for (unsigned i = a.begin; i < a.end; i++)
             if (fe_token_is(fe, &p->tokens[i], f->f->name))
                 return true;
@@ -223,7 +223,7 @@ static void check_directive(struct fe *fe, const struct fe_pragma *p)
 {
     struct lower_argument a, b;
     lower_find(fe, p, OMPC_INDIRECT, p->clauses_at, &a);
-    if (lower_find(fe, p, OMPC_INDIRECT, lower_after(p, &a), &b))
+    if (lower_find(fe, p, OMPC_INDIRECT, lower_after(fe, p, &a), &b))
         fe_error(fe, p->tokens[b.at].begin, "a second 'indirect' in '#pragma omp %s'",
                  p->c->spelling);
     if (lower_find(fe, p, OMPC_DEVICE_TYPE, p->clauses_at, &b) &&

@@ -126,7 +126,7 @@ void lower_induction(struct lowering *l, struct fe_pragma *p)
     if (!p->found || !lower_read_loop(l, p, p->stmt, &x, &body))
         return;
     for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_INDUCTION, k, &a);
-         k = lower_after(p, &a)) {
+         k = lower_after(fe, p, &a)) {
         struct induced one;
         if (!read_argument(l, p, &a, &one) ||
             !add_items(l, p, &one, &x, lower_number(fe, &x), &before, &after))

@@ -34,7 +34,8 @@ static bool prefers(struct fe *fe, const struct fe_pragma *p, const struct lower
 bool lower_prefers(struct fe *fe, const struct fe_pragma *p)
 {
     struct lower_argument a;
-    for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_INIT, k, &a); k = lower_after(p, &a))
+    for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_INIT, k, &a);
+         k = lower_after(fe, p, &a))
         if (prefers(fe, p, &a) || is_both(fe, p, &a))
             return true;
     return false;
@@ -105,7 +106,7 @@ void lower_interop(struct lowering *l, struct fe_pragma *p)
         calls = arena_printf(fe->a, "%s%s", calls, prefer(fe, p, first, last));
         text = arena_printf(fe->a, "%s %s %s", text, lower_tokens(fe, p, k, a.at),
                             plain_init(fe, p, &a));
-        k = lower_after(p, &a);
+        k = lower_after(fe, p, &a);
     }
     unsigned line = p->c->place.line;
     fe_add_edit(

@@ -54,7 +54,7 @@ static const struct row {
     bool (*wanted)(struct fe *, const struct fe_pragma *);
     void (*lower)(struct lowering *, struct fe_pragma *);
 } rows[] = {
-    { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_has_first_comma, lower_first_comma },
+    { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_has_comma, lower_commas },
     { OMPDIR_UNKNOWN, OMPC_DEVICE, false, lower_has_device_modifier, lower_device_modifier },
     { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_selects_required, lower_required },
     { OMPDIR_BEGIN_DECLARE_VARIANT, OMPC_COUNT, false, lower_is_inner_variant_block,
@@ -154,10 +154,16 @@ enum omp_keyword lower_keyword(const struct fe *fe, const struct fe_pragma *p, u
     return k < p->ntokens ? fe_keyword(fe, &p->tokens[k]) : OMPK_NONE;
 }
 
-unsigned lower_after(const struct fe_pragma *p, const struct lower_argument *a)
+unsigned lower_end(const struct fe_pragma *p, const struct lower_argument *a)
 {
     unsigned end = a->begin > a->at + 1 ? a->end + 1 : a->end;
     return end < p->ntokens ? end : p->ntokens;
+}
+
+unsigned lower_after(const struct fe *fe, const struct fe_pragma *p, const struct lower_argument *a)
+{
+    unsigned end = lower_end(p, a);
+    return end + fe_word_at(fe, p, end, ",");
 }
 
 const char *lower_tokens(struct fe *fe, const struct fe_pragma *p, unsigned begin, unsigned end)
@@ -174,8 +180,7 @@ const char *lower_without(struct fe *fe, const struct fe_pragma *p, enum omp_cla
     unsigned k = 0;
     while (lower_find(fe, p, kind, k, &a)) {
         text = arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, k, a.at));
-        k = lower_after(p, &a);
-        k += fe_word_at(fe, p, k, ","); /* clang ignores what follows two in a row */
+        k = lower_after(fe, p, &a);
     }
     return arena_printf(fe->a, "omp%s %s", text, lower_tokens(fe, p, k, p->ntokens));
 }

@@ -51,7 +51,10 @@ bool lower_find(const struct fe *, const struct fe_pragma *, enum omp_clause_kin
 /* Token k; NONE also after the last one. */
 enum omp_keyword lower_keyword(const struct fe *, const struct fe_pragma *, unsigned k);
 /* After a clause. */
-unsigned lower_after(const struct fe_pragma *, const struct lower_argument *);
+unsigned lower_end(const struct fe_pragma *, const struct lower_argument *);
+/* … and the comma that may follow it, which goes where the clause goes: clang ignores all clauses
+ * after two commas in a row. */
+unsigned lower_after(const struct fe *, const struct fe_pragma *, const struct lower_argument *);
 const char *lower_tokens(struct fe *, const struct fe_pragma *, unsigned begin, unsigned end);
 /* The directive without the clauses of that kind. */
 const char *lower_without(struct fe *, const struct fe_pragma *, enum omp_clause_kind);
@@ -149,8 +152,8 @@ void lower_split_directive(struct lowering *, struct fe_pragma *);
 bool lower_is_split(struct fe *, const struct fe_pragma *);
 void lower_isa(struct lowering *, struct fe_pragma *);
 bool lower_has_lone_isa(struct fe *, const struct fe_pragma *);
-void lower_first_comma(struct lowering *, struct fe_pragma *);
-bool lower_has_first_comma(struct fe *, const struct fe_pragma *);
+void lower_commas(struct lowering *, struct fe_pragma *);
+bool lower_has_comma(struct fe *, const struct fe_pragma *);
 void lower_device_modifier(struct lowering *, struct fe_pragma *);
 bool lower_has_device_modifier(struct fe *, const struct fe_pragma *);
 /* The value of token k in a set of words; 0: it is none of them. */

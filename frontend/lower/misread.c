@@ -3,6 +3,7 @@
  *     device={isa("sm_90")}        device={arch(nvptx64), isa("sm_90")}: an isa of another
  *                                  architecture is unknown to the host
  *     parallel, private(x)         parallel private(x): clang reads nothing after the comma
+ *     metadirective when(…), …     … without the comma, which it has an error for
  *     device(device_num: d)        device(d), but on target: it reads an expression
  *
  * And clauses of which it reads a part: those of threads.c, original.c and split.c, and prefer_type
@@ -61,8 +62,8 @@ void lower_isa(struct lowering *l, struct fe_pragma *p)
     fe_add_edit(l->fe, &l->edits, p->tokens[lone_isa(l->fe, p)].begin, 0, "arch(nvptx64), ");
 }
 
-/* ------------------------------------------------------------------ a comma before the clauses */
-/* Its token; 0: there is none, or what follows is no clause. */
+/* ------------------------------------------------------------------ commas clang does not take */
+/* Before the clauses; 0: there is none, or what follows is no clause. */
 static unsigned first_comma(const struct fe *fe, const struct fe_pragma *p)
 {
     unsigned k = p->nnames ? p->clauses_at : p->ntokens;
@@ -72,14 +73,32 @@ static unsigned first_comma(const struct fe *fe, const struct fe_pragma *p)
                                                                                              : 0;
 }
 
-bool lower_has_first_comma(struct fe *fe, const struct fe_pragma *p)
+/* The next one from token k on that clang does not take: also any between clauses of a
+ * metadirective.  0: there is none. */
+static unsigned next_comma(const struct fe *fe, const struct fe_pragma *p, unsigned k)
 {
-    return !fe_is_system(fe, p->extent.begin) && first_comma(fe, p);
+    enum omp_directive d = p->c->directive;
+    bool all = d == OMPDIR_METADIRECTIVE || d == OMPDIR_BEGIN_METADIRECTIVE;
+    unsigned first = first_comma(fe, p);
+    if (first && first >= k)
+        return first;
+    for (; all && k < p->ntokens; k++) {
+        if (fe_word_at(fe, p, k, ","))
+            return k;
+        k = fe_word_at(fe, p, k, "(") ? fe_closing(fe, p, k) : k;
+    }
+    return 0;
 }
 
-void lower_first_comma(struct lowering *l, struct fe_pragma *p)
+bool lower_has_comma(struct fe *fe, const struct fe_pragma *p)
 {
-    fe_add_edit(l->fe, &l->edits, p->tokens[first_comma(l->fe, p)].begin, 1, " ");
+    return !fe_is_system(fe, p->extent.begin) && next_comma(fe, p, p->clauses_at);
+}
+
+void lower_commas(struct lowering *l, struct fe_pragma *p)
+{
+    for (unsigned k = p->clauses_at; (k = next_comma(l->fe, p, k)); k++)
+        fe_add_edit(l->fe, &l->edits, p->tokens[k].begin, 1, " ");
 }
 
 /* ------------------------------------------------------------------ device(device_num: d) */
@@ -109,7 +128,7 @@ void lower_device_modifier(struct lowering *l, struct fe_pragma *p)
 bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
 {
     return lower_is_split(fe, p) || lower_has_target_default(fe, p) ||
-           lower_has_group_type(fe, p) || lone_isa(fe, p) || first_comma(fe, p) ||
+           lower_has_group_type(fe, p) || lone_isa(fe, p) || next_comma(fe, p, p->clauses_at) ||
            device_modifier(fe, p) || lower_is_reverse(fe, p) || lower_has_levels(fe, p) ||
            lower_has_original(fe, p) || lower_appends_preferred(fe, p) ||
            lower_selects_required(fe, p);

@@ -243,7 +243,7 @@ void lower_read_apply(struct lowering *l, struct fe_pragma *p, unsigned per_grou
 {
     struct lower_argument a;
     for (unsigned k = p->clauses_at; lower_find(l->fe, p, OMPC_APPLY, k, &a);
-         k = lower_after(p, &a))
+         k = lower_after(l->fe, p, &a))
         read_applied(l, p, &a, per_group, n, applied);
 }
 

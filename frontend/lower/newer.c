@@ -28,8 +28,7 @@ void lower_combiner(struct lowering *l, struct fe_pragma *p)
     unsigned close = fe_closing(fe, p, p->clauses_at);
     if (!lower_find(fe, p, OMPC_COMBINER, close + 1, &a))
         return; /* it is the name of the reduction */
-    unsigned after = lower_after(p, &a);
-    after += fe_word_at(fe, p, after, ",");
+    unsigned after = lower_after(fe, p, &a);
     const char *line =
         arena_printf(fe->a, "omp %s : %s ) %s %s", lower_tokens(fe, p, 0, close),
                      lower_tokens(fe, p, a.begin, a.end),
@@ -59,14 +58,12 @@ void lower_memory_order(struct lowering *l, struct fe_pragma *p)
                 lower_line(fe, line, p->extent.end));
 }
 
-/* The directive without the clause and the commas around it. */
+/* The directive without the clause. */
 static void drop_clause(struct lowering *l, struct fe_pragma *p, const struct lower_argument *a)
 {
     struct fe *fe = l->fe;
-    unsigned before = a->at - fe_word_at(fe, p, a->at - 1, ","), after = lower_after(p, a);
-    after += fe_word_at(fe, p, after, ",");
-    const char *line = arena_printf(fe->a, "omp %s %s", lower_tokens(fe, p, 0, before),
-                                    lower_tokens(fe, p, after, p->ntokens));
+    const char *line = arena_printf(fe->a, "omp %s %s", lower_tokens(fe, p, 0, a->at),
+                                    lower_tokens(fe, p, lower_after(fe, p, a), p->ntokens));
     fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
                 lower_line(fe, line, p->extent.end));
 }
@@ -78,7 +75,7 @@ static void drop_requirement(struct lowering *l, struct fe_pragma *p, enum omp_c
     const char *line = lower_without(fe, p, kind);
     struct lower_argument a;
     lower_find(fe, p, kind, p->clauses_at, &a);
-    bool others = a.at > p->clauses_at || lower_after(p, &a) < p->ntokens;
+    bool others = a.at > p->clauses_at || lower_after(fe, p, &a) < p->ntokens;
     fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
                 others ? lower_line(fe, line, p->extent.end) : fe_newlines_of(fe, p->extent));
 }
@@ -177,7 +174,7 @@ static bool is_inscan(const struct fe *fe, const struct fe_pragma *p)
 {
     struct lower_argument a;
     for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_REDUCTION, k, &a);
-         k = lower_after(p, &a))
+         k = lower_after(fe, p, &a))
         if (lower_keyword(fe, p, a.begin) == OMPK_INSCAN)
             return true;
     return false;

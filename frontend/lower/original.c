@@ -47,7 +47,7 @@ static bool next_clause(struct fe *fe, const struct fe_pragma *p, unsigned k, st
 bool lower_has_original(struct fe *fe, const struct fe_pragma *p)
 {
     struct clause c;
-    for (unsigned k = p->clauses_at; next_clause(fe, p, k, &c); k = lower_after(p, &c.a))
+    for (unsigned k = p->clauses_at; next_clause(fe, p, k, &c); k = lower_after(fe, p, &c.a))
         if (c.modified)
             return true;
     return false;
@@ -143,7 +143,7 @@ static const char *without_nowait(struct fe *fe, const struct fe_pragma *p, unsi
     struct lower_argument a;
     while (some_private && lower_find(fe, p, OMPC_NOWAIT, k, &a) && a.at < end) {
         text = arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, k, a.at));
-        k = lower_after(p, &a);
+        k = lower_after(fe, p, &a);
     }
     return arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, k, end));
 }
@@ -151,7 +151,7 @@ static const char *without_nowait(struct fe *fe, const struct fe_pragma *p, unsi
 static bool has_private(struct fe *fe, const struct fe_pragma *p)
 {
     struct clause c;
-    for (unsigned k = p->clauses_at; next_clause(fe, p, k, &c); k = lower_after(p, &c.a))
+    for (unsigned k = p->clauses_at; next_clause(fe, p, k, &c); k = lower_after(fe, p, &c.a))
         if (c.is_private && binds_to_team(p))
             return true;
     return false;
@@ -167,7 +167,7 @@ void lower_original(struct lowering *l, struct fe_pragma *p)
     unsigned k = 0;
     if (!p->found)
         return;
-    for (; next_clause(fe, p, k, &c); k = lower_after(p, &c.a)) {
+    for (; next_clause(fe, p, k, &c); k = lower_after(fe, p, &c.a)) {
         bool of_threads = c.is_private && binds_to_team(p);
         line = arena_printf(fe->a, "%s %s %s", line, without_nowait(fe, p, k, c.a.at, some),
                             of_threads ? "" : plain_clause(fe, p, &c));

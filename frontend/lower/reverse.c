@@ -165,8 +165,7 @@ static void read_clauses(struct region *r)
 {
     struct fe *fe = r->l->fe;
     struct lower_argument a;
-    for (unsigned k = r->p->clauses_at; k < r->p->ntokens;
-         k = lower_after(r->p, &a) + fe_word_at(fe, r->p, lower_after(r->p, &a), ",")) {
+    for (unsigned k = r->p->clauses_at; k < r->p->ntokens; k = lower_after(fe, r->p, &a)) {
         enum omp_clause_kind kind = fe_clause_named(fe, &r->p->tokens[k]);
         if (kind == OMPC_COUNT)
             return; /* reported as no clause */

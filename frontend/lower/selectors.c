@@ -27,7 +27,7 @@ static bool is_required(struct fe *fe, const struct fe_pragma *p, unsigned k, un
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *q = &fe->pragmas.at[i];
         if (q->c->directive == OMPDIR_REQUIRES && lower_find(fe, q, kind, q->clauses_at, &a) &&
-            !strcmp(argument, lower_tokens(fe, q, a.at + 1, lower_after(q, &a))))
+            !strcmp(argument, lower_tokens(fe, q, a.at + 1, lower_end(q, &a))))
             return true;
     }
     return false;

@@ -61,7 +61,7 @@ static bool has_reduction(struct fe *fe, const struct fe_pragma *p, enum omp_key
 {
     struct lower_argument a;
     for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_REDUCTION, k, &a);
-         k = lower_after(p, &a))
+         k = lower_after(fe, p, &a))
         if ((lower_keyword(fe, p, a.begin) == modifier) == with)
             return true;
     return false;
@@ -192,7 +192,7 @@ static bool is_mapped(struct fe *fe, const struct fe_pragma *p, const struct fe_
 {
     struct lower_argument a;
     const char *name = fe_text(fe, (struct omp_extent){ variable->begin, variable->end });
-    for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_MAP, k, &a); k = lower_after(p, &a))
+    for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_MAP, k, &a); k = lower_after(fe, p, &a))
         for (unsigned i = a.begin; i < a.end; i++)
             if (fe_token_is(fe, &p->tokens[i], name))
                 return true;

@@ -227,7 +227,7 @@ void lower_read_reductions(struct spread *s, CXCursor body)
 {
     struct lower_argument a;
     for (unsigned k = s->p->clauses_at; lower_find(s->l->fe, s->p, OMPC_REDUCTION, k, &a);
-         k = lower_after(s->p, &a))
+         k = lower_after(s->l->fe, s->p, &a))
         read_reduction(s, &a);
     if (s->nreduced && lower_find(s->l->fe, s->p, OMPC_NOWAIT, s->p->clauses_at, &a))
         lower_spread_fail(s, a.at, "'nowait' beside 'reduction' in");
@@ -282,7 +282,7 @@ static bool has_leaves(const struct spread *s)
         bool clause = kind != OMPC_COUNT && lower_find(fe, s->p, kind, k, &a) && a.at == k;
         if (!clause && !fe_token_is(fe, &s->p->tokens[k], ","))
             return true;
-        next = clause ? lower_after(s->p, &a) : k + 1;
+        next = clause ? lower_after(fe, s->p, &a) : k + 1;
     }
     return false;
 }
