@@ -140,6 +140,12 @@ static bool mentions_device(const struct fe *fe, const struct fe_pragma *p)
     return false;
 }
 
+/* Its choice is for us to make on the host, too. */
+static bool chooses(const struct fe *fe, const struct fe_pragma *p)
+{
+    return p->c->directive == OMPDIR_METADIRECTIVE && !fe_is_system(fe, p->extent.begin);
+}
+
 static void check_pragmas(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++)
@@ -163,7 +169,7 @@ int fe_screen(const char *path, char *text, size_t length, bool *for_device)
     *for_device = false;
     check_pragmas(fe);
     for (unsigned i = 0; i < fe->pragmas.n; i++)
-        *for_device |= mentions_device(fe, &fe->pragmas.at[i]);
+        *for_device |= mentions_device(fe, &fe->pragmas.at[i]) || chooses(fe, &fe->pragmas.at[i]);
     int errors = fe->errors;
     fe_show_messages(fe->u);
     arena_free(fe->a);

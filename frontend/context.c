@@ -3,9 +3,9 @@
  * A metadirective stands for one of the directives in it.  Which one is known here: inside a target
  * construct the context is the device's, elsewhere the host's or, in a function that the device
  * gets too, again the device's.  The tokens of the choice, a part of the metadirective's own,
- * become the pragma's tokens, and the rest of the frontend sees a directive like any other.  The
- * host text keeps the metadirective, from which clang chooses for the host; only a target variant
- * is written there as what it is.
+ * become the pragma's tokens, and the rest of the frontend sees a directive like any other.  What
+ * the host runs instead is chosen here, too, and written into the host text: clang does not look at
+ * the constructs around, and gcc 12 at no metadirective.
  *
  * A call of a function with variants is redirected in device code; on the host clang does that.
  *
@@ -84,10 +84,19 @@ static enum answer arch_trait(struct selector *s, unsigned b, unsigned e)
     (void)e;
     return holds_for(s, word_value(s, b, WORDS_ARCH));
 }
+static bool host_is_gcc;
+
+void fe_set_host(bool gcc) { host_is_gcc = gcc; }
+const char *fe_vendor(void) { return host_is_gcc ? "gnu" : "llvm"; }
+
+/* Of the host's compiler, whose traits a declare variant has there; clang compiles for devices. */
 static enum answer vendor_trait(struct selector *s, unsigned b, unsigned e)
 {
+    unsigned vendor = word_value(s, b, WORDS_VENDOR);
     (void)e;
-    return holds_for(s, word_value(s, b, WORDS_VENDOR));
+    if (vendor == VENDOR_GNU)
+        return yes(host_is_gcc);
+    return yes(vendor == VENDOR_LLVM && (s->device || !host_is_gcc));
 }
 
 static enum answer extension_trait(struct selector *s, unsigned b, unsigned e)
@@ -328,6 +337,11 @@ static bool has_target(const struct around *a) { return a->n && a->leaves[0] == 
 
 /* Constructs whose statement holds the offset; their directives are known as far as they stand in
  * front of it. */
+static bool has_statement(const struct fe_pragma *p)
+{
+    return p->found && (p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP || p->takes_statement);
+}
+
 static struct around constructs_around(struct fe *fe, unsigned offset, bool device_function)
 {
     struct around a = { .n = 0 };
@@ -335,9 +349,20 @@ static struct around constructs_around(struct fe *fe, unsigned offset, bool devi
         add_leaves(&a, OMPL_TARGET);
     for (unsigned i = 0; i < fe->pragmas.n && fe->pragmas.at[i].extent.begin < offset; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
-        if (p->found && (p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP) &&
-            fe_stmt_end(fe, p->stmt) > offset)
+        if (has_statement(p) && fe_stmt_end(fe, p->stmt) > offset)
             add_leaves(&a, p->c->leaves);
+    }
+    return a;
+}
+
+/* The same for the host, where metadirectives around have become what the host chooses. */
+static struct around constructs_around_on_host(struct fe *fe, unsigned offset)
+{
+    struct around a = { .n = 0 };
+    for (unsigned i = 0; i < fe->pragmas.n && fe->pragmas.at[i].extent.begin < offset; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        if (has_statement(p) && fe_stmt_end(fe, p->stmt) > offset)
+            add_leaves(&a, p->c->for_host ? p->host_leaves : p->c->leaves);
     }
     return a;
 }
@@ -399,14 +424,43 @@ static unsigned leaves_of(struct fe *fe, const struct fe_pragma *p, struct choic
     return construct.leaves;
 }
 
+/* Empty: nothing. */
+static struct omp_extent extent_of(const struct fe_pragma *p, struct choice c)
+{
+    if (c.b == c.e)
+        return (struct omp_extent){ 0, 0 };
+    return (struct omp_extent){ p->tokens[c.b].begin, p->tokens[c.e - 1].end };
+}
+
 static void become(struct fe *fe, struct fe_pragma *p, struct choice c)
 {
+    p->c->chosen = extent_of(p, c);
     p->tokens += c.b;
     p->ntokens = c.e - c.b;
     fe_read_directive(fe, p);
-    p->c->chosen = (struct omp_extent){ 0, 0 };
-    if (p->ntokens)
-        p->c->chosen = (struct omp_extent){ p->tokens[0].begin, p->tokens[p->ntokens - 1].end };
+}
+
+static void complain_of(struct fe *fe, const struct fe_pragma *p, struct choice c,
+                        enum fe_unsupported what)
+{
+    const struct fe_token *t = &p->tokens[c.unknown];
+    fe_unsupported(fe, fe_place(fe->u, t->begin), what,
+                   fe_text(fe, (struct omp_extent){ t->begin, t->end }), NULL);
+}
+
+/* What depends on the host's instruction set is left to clang. */
+static void choose_for_host(struct fe *fe, struct fe_pragma *p)
+{
+    struct around around = constructs_around_on_host(fe, p->extent.begin);
+    struct choice c = choose(fe, p, false, &around);
+    if (c.unknown) {
+        if (host_is_gcc)
+            complain_of(fe, p, c, UNSUPPORTED_CHOICE_OF_GCC);
+        return;
+    }
+    p->host_leaves = leaves_of(fe, p, c);
+    p->c->for_host = true;
+    p->c->host_choice = extent_of(p, c);
 }
 
 static void resolve(struct fe *fe, struct fe_pragma *p)
@@ -415,9 +469,7 @@ static void resolve(struct fe *fe, struct fe_pragma *p)
     bool device = has_target(&around);
     struct choice c = choose(fe, p, device, &around);
     if (c.unknown && (device || mentions_target(fe, p))) {
-        const struct fe_token *t = &p->tokens[c.unknown];
-        fe_unsupported(fe, fe_place(fe->u, t->begin), UNSUPPORTED_RUN_TIME_CHOICE,
-                       fe_text(fe, (struct omp_extent){ t->begin, t->end }), NULL);
+        complain_of(fe, p, c, UNSUPPORTED_RUN_TIME_CHOICE);
         c = (struct choice){ 0 };                    /* one complaint is enough */
     } else if (!device && !mentions_target(fe, p)) { /* host code, or a device function */
         around = constructs_around(fe, p->extent.begin, true);
@@ -425,7 +477,7 @@ static void resolve(struct fe *fe, struct fe_pragma *p)
         if (c.unknown)
             return; /* on the device support.c will complain of the metadirective */
     } else if (!device && !(leaves_of(fe, p, c) & TARGETS)) {
-        return; /* clang's; a device function would want another choice */
+        return; /* the host's; a device function would want another choice */
     }
     become(fe, p, c);
 }
@@ -433,8 +485,10 @@ static void resolve(struct fe *fe, struct fe_pragma *p)
 void fe_resolve_metadirectives(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++)
-        if (fe->pragmas.at[i].c->directive == OMPDIR_METADIRECTIVE)
+        if (fe->pragmas.at[i].c->directive == OMPDIR_METADIRECTIVE) {
+            choose_for_host(fe, &fe->pragmas.at[i]);
             resolve(fe, &fe->pragmas.at[i]);
+        }
 }
 
 /* ------------------------------------------------------------------ declare variant */

@@ -90,6 +90,7 @@ struct fe_pragma {
     unsigned clauses_at; /* first token after the directive's name */
     unsigned first_operand, noperands, first_group, ngroups;
     bool takes_statement; /* metadirective: a variant does */
+    unsigned host_leaves; /* of what the host has instead of it */
     bool as_function;     /* declare reduction: its probe has to be a function, see probe.c */
     bool bad_types;       /* declare reduction: its types have errors, too */
     enum fe_assoc assoc;
@@ -347,6 +348,7 @@ enum fe_selector {
 };
 enum fe_match { MATCH_ALL = 1, MATCH_ANY, MATCH_NONE };
 enum { FE_ON_HOST = 1, FE_ON_GPU = 2, FE_ON_ANY = 3 };
+enum { VENDOR_LLVM = 1, VENDOR_GNU };
 /* Is the word one of the set?  Its value is or-ed into *value. */
 bool fe_word(enum fe_words, const char *word, size_t length, unsigned *value);
 /* pragma.c */

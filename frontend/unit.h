@@ -508,6 +508,9 @@ struct omp_construct {
     struct omp_extent body;   /* the associated statement with its ';', empty if stand-alone */
     /* of a metadirective: the directive, in the pragma, that this construct is; else empty */
     struct omp_extent chosen;
+    /* … and the one that the host has there, if it is known; empty: none */
+    bool for_host;
+    struct omp_extent host_choice;
     struct omp_clause *clauses;
     const char *name;     /* critical(name) */
     unsigned assumptions; /* assume: enum omp_assumption bits */
@@ -719,6 +722,10 @@ const char *fe_enter_clause(void);
 bool fe_is_for_gpu(const char *function);
 /* The lowest and the highest sm_ of the GPUs that the code is for; 0: not known yet. */
 void fe_set_archs(unsigned long lowest, unsigned long highest);
+/* Is the host text for gcc, which knows no metadirective before version 15? */
+void fe_set_host(bool gcc);
+/* The vendor, as context selectors name it, that every context has. */
+const char *fe_vendor(void);
 /* May the loop of a construct with one team run on several?  with_remarks: says what stops that. */
 void fe_set_spread(bool on, bool with_remarks);
 /* -fompgpu-long-double=double */

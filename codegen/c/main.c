@@ -133,10 +133,11 @@ static bool has_device_constructs(const struct omp_unit *u)
     return u->provides;
 }
 
-static bool has_host_regions(const struct omp_unit *u)
+/* The host's compiler is not to see the user's text. */
+static bool changes_host(const struct omp_unit *u)
 {
     for (unsigned i = 0; i < u->nconstructs; i++)
-        if (u->constructs[i]->host_region)
+        if (u->constructs[i]->host_region || u->constructs[i]->for_host)
             return true;
     return false;
 }
@@ -248,7 +249,7 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
     if (o->emit_tree && rc == TOOL_OK)
         fe_print(stdout, u);
     u->host_only = !has_device_constructs(u);
-    if (rc == TOOL_OK && !o->emit_tree && u->host_only && !lowered && !has_host_regions(u))
+    if (rc == TOOL_OK && !o->emit_tree && u->host_only && !lowered && !changes_host(u))
         rc = TOOL_NO_TARGETS;
     if (rc == TOOL_OK)
         rc = write_all(o, u);
@@ -295,6 +296,7 @@ int main(int argc, char **argv)
     fe_set_archs(o.lowest ? strtoul(o.lowest, NULL, 10) : 0,
                  o.highest ? strtoul(o.highest, NULL, 10) : 0);
     fe_set_spread(!o.one_team, o.remarks);
+    fe_set_host(o.for_gcc);
     fe_set_long_double(o.long_double_is_double);
     fe_set_warnings(o.warnings);
     char *text = file_read(o.input, &length);

@@ -31,6 +31,10 @@
  *   but on target.  It checks the text without, in any case.
  *   Until tests/run/misread.c passes without.
  *
+ * Metadirectives that ask for the constructs around them (frontend/context.c)
+ *   Symptom: `when(construct={parallel}: for)` never holds.  The host text has what we choose.
+ *   Until clang looks at them, and gcc has metadirectives: tests/run/host_choice.c, driver/link.t.
+ *
  * Valid code that it rejects (accepted_as_rewritten in schedule.c; frontend/rejected.c)
  *   Symptoms: `f().m` in a target construct: "expected addressable lvalue in 'map' clause"; `target
  *   loop` crashes it; `target update` of a static variable that is declare target, or of an array

@@ -112,7 +112,7 @@ void lower_score(struct lowering *l, struct fe_pragma *p)
                   lower_keyword(fe, p, x.implementation + 2) != OMPK_SCORE;
     if (!x.implementation)
         fe_add_edit(fe, &l->edits, p->tokens[x.begin].begin, 0,
-                    arena_printf(fe->a, "implementation={vendor(%s: llvm)}, ", score));
+                    arena_printf(fe->a, "implementation={vendor(%s: %s)}, ", score, fe_vendor()));
     else if (vendor)
         fe_add_edit(fe, &l->edits, p->tokens[x.implementation + 2].begin, 0,
                     arena_printf(fe->a, "%s: ", score));
@@ -195,7 +195,7 @@ static const char *with_context(struct fe *fe, const struct fe_pragma *p, const 
         has_user |= value_of(fe, p, k, WORDS_TRAIT_SET) == TRAITS_USER;
     unsigned begin = user ? x->condition : x->begin, end = user ? x->condition_end : x->end;
     const char *holds = user       ? "1"
-                        : has_user ? "implementation={vendor(llvm)}"
+                        : has_user ? arena_printf(fe->a, "implementation={vendor(%s)}", fe_vendor())
                                    : "user={condition(1)}";
     return arena_printf(fe->a, "omp %s %s %s", lower_tokens(fe, p, 0, begin), holds,
                         lower_tokens(fe, p, end, p->ntokens));

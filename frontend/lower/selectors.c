@@ -1,8 +1,8 @@
 /* selectors.c - context selectors that clang 22 does not know, where the file decides them.
  *
- *     implementation={requires(C)}     vendor(llvm), which holds, if the file has `requires C`;
- *                                      else vendor(unknown), which does not.  Also the older
- *                                      implementation={C}
+ *     implementation={requires(C)}     vendor(llvm), which holds (vendor(gnu) for gcc), if the file
+ *                                      has `requires C`; else vendor(unknown), which does not. Also
+ * the older implementation={C}
  *     user={condition(n == 1)}         condition(1), where n is a constant variable: clang wants
  *                                      constant expressions */
 #include "frontend/lower/lower.h"
@@ -80,7 +80,7 @@ void lower_required(struct lowering *l, struct fe_pragma *p)
     bool holds = list ? are_required(fe, p, begin + 2, end - 1) : is_required(fe, p, begin, end);
     unsigned at = p->tokens[begin].begin;
     fe_add_edit(fe, &l->edits, at, p->tokens[end - 1].end - at,
-                holds ? "vendor(llvm)" : "vendor(unknown)");
+                arena_printf(fe->a, "vendor(%s)", holds ? fe_vendor() : "unknown"));
 }
 
 /* ------------------------------------------------------------------ conditions */

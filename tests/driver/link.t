@@ -75,6 +75,30 @@ check "-nodefaultlibs" cc -nodefaultlibs plain.c -lc -o plain && check "... runs
 check "-nodefaultlibs leaves libompgpu out" test_must_fail 1 cc -nodefaultlibs main.o fgh.o -lc -o prog
 check "-fopenmp -fopenmp=libomp -fopenmp-targets=nvptx64" cc -fopenmp -fopenmp=libomp -fopenmp-targets=nvptx64-nvidia-cuda main.c fgh.o -o prog && check "... runs" runs prog
 
+# without a region
+cat >choices.c <<'C'
+int main(void)
+{
+    int n = 0;
+#pragma omp parallel num_threads(3)
+    {
+#pragma omp metadirective when(construct={parallel}: atomic) default(nothing)
+        n++;
+#pragma omp metadirective when(construct={teams}: nothing) when(construct={parallel}: single)
+        n += 10;
+#pragma omp metadirective when(construct={parallel}, device={kind(host)}: for reduction(+ : n)) default(parallel for)
+        for (int i = 0; i < 7; i++)
+            n += 100;
+    }
+#ifdef ISA
+#pragma omp metadirective when(device={isa("avx2")}: parallel num_threads(2)) default(nothing)
+    n += 0;
+#endif
+    return n != 713;
+}
+C
+check "metadirectives on the host know the constructs around" cc -Wall -Werror choices.c -o choices && check "... run" ./choices
+check "... one that depends on the processor" cc -DISA choices.c -o choices && check "... runs" ./choices
 if [ -n "${OMPGPU_SANITIZE:-}" ]; then skip "--host-cc=gcc" "libompgpu.so needs the run-time of clang's sanitizers"
 elif command -v gcc >/dev/null 2>&1; then
     gcc_cc() { "$CC" $ARCH -O2 --host-cc=gcc "$@"; }
@@ -121,6 +145,8 @@ C
     check "... uses libgomp" sh -c "readelf -d prog | grep -q 'NEEDED.*libgomp' && ! readelf -d prog | grep -q 'NEEDED.*libomp[.]'"
     check "gcc and clang objects" gcc_cc main.c fgh.o -lomp -L/usr/lib/llvm-22/lib -o prog && check "... run" runs prog
     check "--host-cc=gcc of a plain program" gcc_cc -c plain.c
+    check "gcc runs what metadirectives choose" gcc_cc -Wall -Werror choices.c -o choices && check "... also in a file without regions" ./choices
+    check "gcc: a choice that only clang can make" test_must_fail 1 gcc_cc -DISA -c choices.c && cp .log err && check "... is an error" has err "choices.c:15:.*'isa'.*gcc"
 else skip "--host-cc=gcc" "no gcc"; fi
 check "--host-cc= of no program" test_must_fail 1 "$CC" --host-cc=/no/such/cc plain.c -o plain
 finish

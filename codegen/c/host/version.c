@@ -287,10 +287,16 @@ static void write_task_copies(struct cg *cg, const struct omp_construct *c)
             cg_put(cg, " firstprivate(%s)", c->sharings[i].var->name);
 }
 
+static void copy_body(struct cg *cg, const struct omp_construct *c)
+{
+    if (!cg_empty(c->body)) /* a metadirective may stand for one without */
+        cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
+}
+
 /* The construct as the user wrote it, but for what clang cannot compile. */
 static void user_construct(struct cg *cg, const struct omp_construct *c)
 {
-    bool chosen = is_target(c) && !cg_empty(c->chosen);
+    bool chosen = (is_target(c) || c->for_host) && !cg_empty(c->chosen);
     struct omp_extent text = chosen ? c->chosen : c->pragma;
     cg_marker(cg, fe_place(cg->unit, text.begin));
     if (chosen)
@@ -307,7 +313,23 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
         cg_puts(cg, "\n");
     else
         cg_write(cg, cg->unit->text + end, c->pragma.end - end);
-    cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
+    copy_body(cg, c);
+}
+
+/* What a metadirective is for the host, where that is not the construct, which is the device's. */
+static bool has_other_choice(const struct omp_construct *c)
+{
+    return c->for_host && !is_target(c) &&
+           (c->chosen.begin != c->host_choice.begin || c->chosen.end != c->host_choice.end);
+}
+
+static void other_choice(struct cg *cg, const struct omp_construct *c)
+{
+    if (!cg_empty(c->host_choice)) {
+        cg_marker(cg, fe_place(cg->unit, c->host_choice.begin));
+        cg_put(cg, "#pragma omp %s\n", cg_raw(cg, c->host_choice));
+    }
+    copy_body(cg, c);
 }
 
 /* ------------------------------------------------------------------ run-time bounds
@@ -431,7 +453,9 @@ static void write_uneven(struct cg *cg, const struct omp_construct *c)
 
 static void write_version(struct cg *cg, const struct omp_construct *c)
 {
-    if (c->scan)
+    if (has_other_choice(c))
+        other_choice(cg, c);
+    else if (c->scan)
         host_scan(cg, c);
     else if (is_uneven(c))
         write_uneven(cg, c);
@@ -553,5 +577,5 @@ void cg_host_construct(struct cg *cg, const struct omp_construct *c)
 bool cg_host_changes(const struct omp_construct *c)
 {
     return c->scan || is_uneven(c) || has_hard_reductions(c) || has_private_bounds(c) ||
-           has_task_copies(c);
+           has_task_copies(c) || c->for_host;
 }
