@@ -104,6 +104,7 @@ check "PTX" "$CC" -O2 --gpu-arch=sm_75 --emit=ptx wide.c -o wide.ptx
 form() { sed -n "/entry $1_[0-9]*__omp_wide(/,/^}/p" wide.ptx; }
 for n in add chosen doubles; do form $n >$n.ptx; done
 check "four floats at a time, read only" has add.ptx 'ld\.global\.nc\.v4' 'st\.global\.v4'
+check "an address is one instruction: no shift before it" test "$(sed '/st.global.v4/q' add.ptx | grep -c '[[:space:]]shl')" = 0
 check "two doubles" has doubles.ptx 'ld\.global\.nc\.v2\.b64' 'ld\.global\.v2\.b64' 'st\.global\.v2\.b64'
 for n in same neighbours shorts variables; do check "$n: has the form" has wide.ptx "entry ${n}_[0-9]*__omp_wide"; done
 for n in indirect twice backwards; do form $n >$n.ptx; check "$n: has none" test ! -s $n.ptx; done

@@ -19,7 +19,11 @@
  *
  * A multiplication that extends is one instruction, but LLVM only makes it in the block of the
  * extension; and what lives from block to block has 32 bits.  The copy of an index is passed
- * through llvm.expect, so that LLVM does not put the two together again. */
+ * through llvm.expect, so that LLVM does not put the two together again.
+ *
+ * A shift goes behind the extension, where it is a part of that multiplication:
+ *
+ *     x + (u64)(%i << 2) * 4         ──▶  x + (u64)%i * 16 */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/emit_helpers.h"
 #include "codegen/ir/passes/passes.h"
@@ -161,6 +165,48 @@ static void extend_at_addresses(const struct ir_unit *u, LLVMBuilderRef b,
                 extend_at(u, b, i);
 }
 
+/* ------------------------------------------------------------------ shifts */
+static bool counts_on(const struct blocks *b, unsigned block)
+{
+    for (unsigned i = 0; i < b->loops->n; i++)
+        if (b->loops->at[i].body[block] && has_own_counter(b->at[b->loops->at[i].header]))
+            return true;
+    return false;
+}
+
+/* An index, extended from a shift that does not wrap and has no other use. */
+static bool is_extended_shift(LLVMValueRef v)
+{
+    if (!(LLVMIsASExtInst(v) || LLVMIsAZExtInst(v)) || !is_index(v))
+        return false;
+    LLVMValueRef shift = operand(v, 0);
+    return LLVMIsABinaryOperator(shift) && LLVMGetInstructionOpcode(shift) == LLVMShl &&
+           (LLVMIsASExtInst(v) ? LLVMGetNSW(shift) : LLVMGetNUW(shift)) &&
+           LLVMIsAConstantInt(operand(shift, 1)) && !LLVMGetNextUse(LLVMGetFirstUse(shift));
+}
+
+static void shift_extended(LLVMBuilderRef b, LLVMValueRef v)
+{
+    LLVMValueRef shift = operand(v, 0);
+    LLVMTypeRef wide = LLVMTypeOf(v);
+    LLVMPositionBuilderBefore(b, v);
+    LLVMValueRef extended = LLVMIsASExtInst(v) ? LLVMBuildSExt(b, operand(shift, 0), wide, "")
+                                               : LLVMBuildZExt(b, operand(shift, 0), wide, "");
+    LLVMValueRef count = LLVMBuildZExt(b, operand(shift, 1), wide, "");
+    LLVMReplaceAllUsesWith(v, LLVMBuildShl(b, extended, count, ""));
+    ir_erase(v);
+    ir_erase(shift);
+}
+
+static void shift_behind(LLVMBuilderRef b, const struct blocks *blocks)
+{
+    for (unsigned k = 0; k < blocks->n; k++)
+        if (!counts_on(blocks, k))
+            IR_EACH_INSTRUCTION(v, blocks->at[k])
+                if (is_extended_shift(v))
+                    shift_extended(b, v);
+}
+
 /* ------------------------------------------------------------------ functions */
 static void extend_in_loops(LLVMBuilderRef b, const struct blocks *blocks)
 {
@@ -181,6 +227,7 @@ static void extend_indices(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueR
     LLVMGetBasicBlocks(f, blocks.at);
     extend_in_loops(b, &blocks);
     extend_at_addresses(u, b, &blocks);
+    shift_behind(b, &blocks);
 }
 
 void ir_extend_indices(struct ir_unit *u)
