@@ -505,7 +505,8 @@ void fe_bind_cancellations(struct fe *);
 /* tree.c, loop.c, atomic.c */
 void fe_build_tree(struct fe *);
 void fe_canonical_loops(struct fe *, struct fe_pragma *);
-/* The one loop that `at` is; false: it is none, which is an error of the directive's. */
+/* The one loop that `at` is; false: it is none, which is an error of the directive's, if that is
+ * not NULL. */
 bool fe_read_loop(struct fe *, struct fe_pragma *, CXCursor at, struct omp_loop *, CXCursor *body);
 void fe_parse_atomic(struct fe *, struct fe_pragma *);
 /* The statement of `atomic compare`, with `capture` or without; false: it is none. */

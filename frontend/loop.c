@@ -11,14 +11,14 @@
 
 struct loop_reader {
     struct fe *fe;
-    struct fe_pragma *p;
+    struct fe_pragma *p; /* NULL: of no directive, nothing is said */
     struct omp_loop *l;
     bool bad;
 };
 
 static void bad_loop(struct loop_reader *r, unsigned offset, const char *what)
 {
-    if (!r->bad)
+    if (!r->bad && r->p)
         fe_error(r->fe, offset, "%s in the loop of '#pragma %s%s'", what,
                  fe_word_at(r->fe, r->p, 0, "ompx") ? "" : "omp ", r->p->c->spelling);
     r->bad = true;

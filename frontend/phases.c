@@ -14,16 +14,28 @@
  * changes a variable of which the region has a copy; and where the loops may run on several teams
  * (spread.c).  The runtime has the choice, since a launch takes longer than a short loop.
  *
- * In: target constructs with their captures.  Out: `phases` of some: copies of the target
- * construct, each with a part of its body. */
+ * A loop around such statements is run by the host, which launches their kernels in each iteration,
+ * with the loop's variable as one more parameter:
+ *
+ *          for (int t = 0; t < steps; t++) {  kernels 2 and 3, steps times, with t
+ *              #pragma omp parallel for
+ *              …
+ *
+ * In: target constructs with their captures.  Out: `phases` and `repeats` of some: copies of the
+ * target construct, each with a part of its body, and the loops around some of them. */
 #include "frontend/fe.h"
+#include <string.h>
 
 enum { MOST = 16 };
 
 struct division { /* of one target construct */
     struct fe *fe;
     struct omp_construct *target, *first, *last;
+    struct omp_construct *open; /* the kernel that the next statement can join */
     unsigned n, loops;
+    struct omp_repeat repeats[MOST];
+    unsigned nrepeats;
+    bool repeating;
 };
 
 /* ------------------------------------------------------------------ what stands in the way */
@@ -98,6 +110,7 @@ static struct omp_construct *add_phase(struct division *d, struct omp_extent bod
     struct omp_construct *p = arena_alloc(d->fe->a, sizeof *p);
     *p = *d->target;
     p->next = p->child = p->spmd_inner = p->phases = NULL;
+    p->phase_loops = NULL, p->nphase_loops = 0;
     p->body = body;
     p->needs_parallel = p->synchronises = false;
     p->place = fe_place(d->fe->u, body.begin);
@@ -120,16 +133,17 @@ static void add_loop(struct division *d, const struct omp_construct *loop)
     p->child = p->spmd_inner = l;
     p->needs_parallel = true;
     p->place = loop->place;
+    d->open = NULL;
     d->loops++;
 }
 
 /* Statements that follow each other are one kernel. */
 static void add_statement(struct division *d, struct omp_extent e)
 {
-    if (d->last && !d->last->spmd_inner)
-        d->last->body.end = e.end;
+    if (d->open)
+        d->open->body.end = e.end;
     else
-        add_phase(d, e);
+        d->open = add_phase(d, e);
 }
 
 static const struct omp_construct *construct_at(const struct omp_construct *target,
@@ -140,6 +154,8 @@ static const struct omp_construct *construct_at(const struct omp_construct *targ
             return c;
     return NULL;
 }
+
+static bool add_repeat(struct division *, CXCursor loop);
 
 static bool add_part(struct division *d, CXCursor part)
 {
@@ -153,12 +169,152 @@ static bool add_part(struct division *d, CXCursor part)
         add_statement(d, e);
         return clang_getCursorKind(part) != CXCursor_DeclStmt && !fe_shows_team(fe, NULL, e);
     }
+    if (clang_getCursorKind(part) == CXCursor_ForStmt && !fe_inside(e.begin, c->body))
+        return add_repeat(d, part);
     if (!fe_inside(e.begin, c->body) || (c->leaves & ~(unsigned)OMPL_SIMD) != loop ||
         fe_clause(c, OMPC_IF) || fe_fixes_team(c) || fe_shows_team(fe, c->child, c->body) ||
         !leaves_memory(d->target, c))
         return false;
     add_loop(d, c);
     return true;
+}
+
+/* ------------------------------------------------------------------ loops around parts */
+/* A break or continue that ends the loop whose body this is, or an iteration of it. */
+static bool leaves_loop(struct fe *fe, CXCursor c, bool in_switch)
+{
+    fe_cursors v = { 0 };
+    switch (clang_getCursorKind(c)) {
+    case CXCursor_BreakStmt: return !in_switch;
+    case CXCursor_ContinueStmt: return true;
+    case CXCursor_ForStmt:
+    case CXCursor_WhileStmt:
+    case CXCursor_DoStmt: return false;
+    case CXCursor_SwitchStmt: in_switch = true; break;
+    default: break;
+    }
+    fe_children(fe, c, &v);
+    for (unsigned i = 0; i < v.n; i++)
+        if (leaves_loop(fe, v.at[i], in_switch))
+            return true;
+    return false;
+}
+
+static bool is_by_value(const struct omp_construct *target, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < target->ncaptures; i++)
+        if (target->captures[i].var == v)
+            return target->captures[i].kind == OMPCAP_BYVAL;
+    return false;
+}
+
+/* The host has the same value for it: integers that the region has copies of. */
+static bool is_of_host(const struct division *d, const struct omp_expr *x)
+{
+    FE_EACH(r, d->fe->refs, x->extent)
+        if (!is_by_value(d->target, r->var))
+            return false;
+    return x->is_integer && x->is_pure && !x->reads_memory;
+}
+
+/* Conversions in the test change no value. */
+static bool compares_as_is(const struct omp_type *t, const struct omp_expr *bound)
+{
+    if (bound->is_constant)
+        return bound->value >= 0 && (t->size == 8 || bound->value < 1ll << (8 * t->size - 1));
+    return bound->type && bound->type->kind == OMPT_INT && bound->type->size <= t->size &&
+           bound->type->is_signed == t->is_signed;
+}
+
+/* Parameters have the variables' names. */
+static bool is_name_free(const struct omp_construct *target, const char *name)
+{
+    for (unsigned i = 0; i < target->ncaptures; i++)
+        if (!strcmp(target->captures[i].var->name, name))
+            return false;
+    return true;
+}
+
+/* Only statements use the variable, and the bounds of loops, but no clause. */
+static bool keeps_counter(const struct fe *fe, const struct omp_loop *l)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        struct omp_extent e = fe->pragmas.at[i].extent;
+        if (!fe_inside(e.begin, l->body))
+            continue;
+        FE_EACH(r, fe->refs, e)
+            if (r->var == l->iv)
+                return false;
+    }
+    return !l->iv->address_taken && !fe_is_written(fe, l->body, l->iv);
+}
+
+static bool can_host_run(const struct division *d, const struct omp_loop *l)
+{
+    const struct omp_type *t = l->iv->type;
+    return l->iv_declared && is_name_free(d->target, l->iv->name) && t->kind == OMPT_INT &&
+           t->size <= 8 && is_of_host(d, &l->lb) && is_of_host(d, &l->ub) &&
+           compares_as_is(t, &l->ub) &&
+           (!l->step.extent.end || (l->step.is_constant && l->step.value)) &&
+           keeps_counter(d->fe, l);
+}
+
+static bool add_parts(struct division *d, CXCursor block)
+{
+    fe_cursors parts = { 0 };
+    if (clang_getCursorKind(block) != CXCursor_CompoundStmt)
+        return add_part(d, block);
+    fe_children(d->fe, block, &parts);
+    for (unsigned i = 0; i < parts.n; i++)
+        if (!add_part(d, parts.at[i]) || d->n > MOST)
+            return false;
+    return true;
+}
+
+static bool add_repeat(struct division *d, CXCursor loop)
+{
+    struct omp_repeat *r = &d->repeats[d->nrepeats];
+    CXCursor body;
+    if (d->repeating || d->nrepeats == MOST || !fe_read_loop(d->fe, NULL, loop, &r->loop, &body) ||
+        !can_host_run(d, &r->loop) || leaves_loop(d->fe, body, false))
+        return false;
+    d->nrepeats++;
+    d->repeating = true;
+    d->open = NULL;
+    r->first = d->n;
+    bool good = add_parts(d, body);
+    r->end = d->n;
+    d->open = NULL;
+    d->repeating = false;
+    return good;
+}
+
+/* The counter is a parameter of the loop's phases, after the others. */
+static void add_counter(struct division *d, const struct omp_repeat *r)
+{
+    const struct omp_construct *target = d->target;
+    unsigned n = target->ncaptures, number = 0;
+    struct omp_capture *all = arena_alloc(d->fe->a, (n + 1) * sizeof *all);
+    for (unsigned i = 0; i < n; i++)
+        all[i] = target->captures[i];
+    all[n] = (struct omp_capture){ .var = r->loop.iv, .kind = OMPCAP_BYVAL, .map = -1 };
+    r->loop.iv->counts = true;
+    for (struct omp_construct *p = d->first; p; p = p->next, number++)
+        if (number >= r->first && number < r->end) {
+            p->captures = all;
+            p->ncaptures = n + 1;
+        }
+}
+
+static void add_counters(struct division *d)
+{
+    struct omp_repeat *all = arena_alloc(d->fe->a, d->nrepeats * sizeof *all);
+    for (unsigned i = 0; i < d->nrepeats; i++) {
+        all[i] = d->repeats[i];
+        add_counter(d, &all[i]);
+    }
+    d->target->phase_loops = all;
+    d->target->nphase_loops = d->nrepeats;
 }
 
 /* Others than loops: within a statement, or where no statement is. */
@@ -173,14 +329,11 @@ static bool has_other_constructs(const struct division *d)
 static void divide(struct fe *fe, const struct fe_pragma *p)
 {
     struct division d = { .fe = fe, .target = p->c };
-    fe_cursors parts = { 0 };
-    bool good = clang_getCursorKind(p->stmt) == CXCursor_CompoundStmt && !has_jump(p->stmt);
-    if (good)
-        fe_children(fe, p->stmt, &parts);
-    for (unsigned i = 0; i < parts.n && good; i++)
-        good = add_part(&d, parts.at[i]) && d.n <= MOST;
-    if (good && d.loops && d.n > 1 && !has_other_constructs(&d))
-        p->c->phases = d.first;
+    if (has_jump(p->stmt) || !add_parts(&d, p->stmt) || !d.loops || d.n + d.nrepeats < 2 ||
+        has_other_constructs(&d))
+        return;
+    p->c->phases = d.first;
+    add_counters(&d);
 }
 
 void fe_find_phases(struct fe *fe)

@@ -79,6 +79,8 @@ struct omp_var {
     /* `extern` in a block declares it, too: where a local variable hides its name, or where it has
      * no other declaration */
     bool in_blocks;
+    /* it counts the launches of kernels, which get its value as a parameter (struct omp_repeat) */
+    bool counts;
     /* host only, but a type of the device text asks for its size: the text declares it */
     bool sized;
     enum {
@@ -353,6 +355,13 @@ struct omp_loop {            /* for (init; test; incr) body */
     struct omp_place place;
 };
 
+/* A loop of a region around kernels (phases.c), which the host runs: its bounds are the same there,
+ * its step is a constant. */
+struct omp_repeat {
+    struct omp_loop loop;
+    unsigned first, end; /* of the region's phases */
+};
+
 /* ------------------------------------------------------------------ constructs */
 enum omp_share {
     OMPSH_SHARED,
@@ -558,6 +567,8 @@ struct omp_construct {
      * none
      */
     struct omp_construct *phases;
+    struct omp_repeat *phase_loops; /* loops around some of these */
+    unsigned nphase_loops;
     struct omp_lanes *lanes; /* of a construct with such a loop; NULL: nothing inside asks */
     /* in that form: lanes share the loop's iterations; of an atomic construct, one lane does it */
     bool by_lanes;

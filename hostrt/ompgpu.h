@@ -124,6 +124,14 @@ struct ompgpu_phase { /* a kernel of several that together do what a region's do
     struct ompgpu_region *region;
     const struct ompgpu_launch *launch;
 };
+/* A loop around the phases [first, end).  Each time *counter, a parameter of theirs, has a new
+ * value: from, from + step, …; a kernel takes as many of its bytes, the lowest, as it needs. */
+struct ompgpu_repeat {
+    unsigned first, end;
+    unsigned long long times;
+    long long from, step;
+    unsigned long long *counter;
+};
 enum { OMPGPU_DEVICE_DEFAULT = -2147483647L - 1 };
 enum {
     OMPGPU_LAUNCH_TEAMS = 1,    /* has a teams construct; without: one team */
@@ -173,6 +181,12 @@ int __ompgpu_target(struct ompgpu_region *, const struct ompgpu_map *, unsigned 
 int __ompgpu_target_phases(struct ompgpu_region *, const struct ompgpu_map *, unsigned nmaps,
                            const struct ompgpu_param *, unsigned nparams,
                            const struct ompgpu_launch *, const struct ompgpu_phase *, unsigned n);
+/* … with loops around some of them, in order, whose kernels have one more parameter,
+ * params[nparams]. */
+int __ompgpu_target_repeated(struct ompgpu_region *, const struct ompgpu_map *, unsigned nmaps,
+                             const struct ompgpu_param *, unsigned nparams,
+                             const struct ompgpu_launch *, const struct ompgpu_phase *, unsigned n,
+                             const struct ompgpu_repeat *, unsigned nrepeats);
 /* also enter data */
 void __ompgpu_data_begin(const struct ompgpu_place *, long device, const struct ompgpu_map *,
                          unsigned n);

@@ -138,7 +138,7 @@ bool cg_is_constant_param(const struct cg *cg, const struct cg_plan *p, const st
     bool kept = keeps_value(p->teams, v);
     for (unsigned i = 0; i < p->nchain; i++)
         kept = kept && keeps_value(p->chain[i], v);
-    return kept && cg_is_by_value(cg_parameter_of(p, v)) &&
+    return kept && !v->counts && cg_is_by_value(cg_parameter_of(p, v)) &&
            !cg_is_written(cg->unit, cg_whole(p->chain[0]), v);
 }
 

@@ -27,6 +27,8 @@ struct running { /* one region at work */
     /* kernels that are run instead of the region's; none: that is */
     const struct ompgpu_phase *phases;
     unsigned nphases;
+    const struct ompgpu_repeat *repeats; /* loops around some of them */
+    unsigned nrepeats;
     struct ompgpu_where where;
 };
 
@@ -406,24 +408,62 @@ static int find_kernel(struct running *r, const struct ompgpu_phase *p)
     return ompgpu_function_get(p->region, r->dev, OMPGPU_FORM_KERNEL, &r->function);
 }
 
+/* Phases [first, end); last: nothing is launched after them. */
+static int run_in_order(struct running *r, unsigned first, unsigned end,
+                        const struct ompgpu_param *params, unsigned nparams, bool last)
+{
+    int bad = 0;
+    for (unsigned i = first; i < end && !bad; i++) {
+        const struct ompgpu_phase *p = &r->phases[i];
+        r->where = ompgpu_at_region(p->region);
+        bad = find_kernel(r, p) ||
+              run_kernel(r, p->region, params, nparams, p->launch, last && i + 1 == end);
+    }
+    return bad;
+}
+
+static int run_repeat(struct running *r, const struct ompgpu_repeat *repeat,
+                      const struct ompgpu_param *params, unsigned nparams, bool last)
+{
+    int bad = 0;
+    for (unsigned long long k = 0; k < repeat->times && !bad; k++) {
+        *repeat->counter = (unsigned long long)repeat->from + k * (unsigned long long)repeat->step;
+        bad = run_in_order(r, repeat->first, repeat->end, params, nparams + 1,
+                           last && k + 1 == repeat->times);
+    }
+    return bad;
+}
+
+/* Where the last phase may not be run at all, nothing waits for the device. */
+static bool may_end_early(const struct running *r)
+{
+    const struct ompgpu_repeat *last = r->nrepeats ? &r->repeats[r->nrepeats - 1] : NULL;
+    return last && last->end == r->nphases && !last->times;
+}
+
 /* Buffers grow before the first kernel is launched: none that one uses is given back. */
 static int run_phases(struct running *r, const struct ompgpu_param *params, unsigned nparams)
 {
-    const struct ompgpu_phase *end = r->phases + r->nphases;
+    const struct ompgpu_where whole = r->where;
     int bad = 0;
-    for (const struct ompgpu_phase *p = r->phases; p < end && !bad; p++) {
+    unsigned at = 0;
+    for (unsigned i = 0; i < r->nphases && !bad; i++) {
+        const struct ompgpu_phase *p = &r->phases[i];
         struct ompgpu_geometry g;
         struct ompgpu_env env;
         size_t reduce;
         bad = find_kernel(r, p) ||
               prepare_launch(r, p->region, params, nparams, p->launch, &g, &env, &reduce);
     }
-    const struct ompgpu_where whole = r->where;
-    for (const struct ompgpu_phase *p = r->phases; p < end && !bad; p++) {
-        r->where = ompgpu_at_region(p->region);
-        bad =
-            find_kernel(r, p) || run_kernel(r, p->region, params, nparams, p->launch, p + 1 == end);
+    for (unsigned i = 0; i < r->nrepeats && !bad; i++) {
+        const struct ompgpu_repeat *repeat = &r->repeats[i];
+        bad = run_in_order(r, at, repeat->first, params, nparams, false) ||
+              run_repeat(r, repeat, params, nparams, repeat->end == r->nphases);
+        at = repeat->end;
     }
+    bad = bad || run_in_order(r, at, r->nphases, params, nparams, true);
+    if (!bad && may_end_early(r))
+        bad = r->dev->plugin->sync(r->dev->ordinal);
     if (!bad)
         r->where = whole;
     return bad;
@@ -543,7 +583,7 @@ static int try_region(struct running *r, struct ompgpu_region *region,
     r->thread->results = 0, r->thread->nexpected = 0;
     r->launched = false;
     int bad;
-    if (ompgpu_thread_room(r->thread, r->nmaps, nparams + 2))
+    if (ompgpu_thread_room(r->thread, r->nmaps, nparams + 3))
         return keep_reason(reason, size);
     r->addresses = r->thread->addresses, r->arguments = r->thread->params;
     if (r->nmaps &&
@@ -583,13 +623,16 @@ static int run_or_fail(struct running *r, struct ompgpu_region *region, int foun
 static inline __attribute__((always_inline)) int
 run_target(struct ompgpu_region *region, const struct ompgpu_map *maps, unsigned nmaps,
            const struct ompgpu_param *params, unsigned nparams, const struct ompgpu_launch *launch,
-           const struct ompgpu_phase *phases, unsigned nphases)
+           const struct ompgpu_phase *phases, unsigned nphases, const struct ompgpu_repeat *repeats,
+           unsigned nrepeats)
 {
     struct running r = { .maps = maps,
                          .nmaps = nmaps,
                          .where = ompgpu_at_region(region),
                          .phases = phases,
-                         .nphases = nphases };
+                         .nphases = nphases,
+                         .repeats = repeats,
+                         .nrepeats = nrepeats };
     if (!(r.dev = ompgpu_device_get(&r.where, launch->device)))
         return 1;
     int found = ompgpu_function_get(region, r.dev, OMPGPU_FORM_KERNEL, &r.function);
@@ -612,17 +655,33 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
                     const struct ompgpu_param *params, unsigned nparams,
                     const struct ompgpu_launch *launch)
 {
-    return run_target(region, maps, nmaps, params, nparams, launch, NULL, 0);
+    return run_target(region, maps, nmaps, params, nparams, launch, NULL, 0, NULL, 0);
 }
 
 /* A launch takes as long as one team takes for some thousand iterations. */
-static bool are_long(const struct ompgpu_phase *phases, unsigned n)
+static bool are_long(const struct ompgpu_phase *phases, unsigned n,
+                     const struct ompgpu_repeat *repeats, unsigned nrepeats)
 {
     enum { WORTH_A_LAUNCH = 4096 };
-    unsigned long long trips = 0;
-    for (unsigned i = 0; i < n; i++)
-        trips += phases[i].launch->trip;
-    return trips >= (unsigned long long)n * WORTH_A_LAUNCH;
+    double trips = 0, launches = 0;
+    for (unsigned i = 0, k = 0; i < n; i++) {
+        while (k < nrepeats && i >= repeats[k].end)
+            k++;
+        const double times = k < nrepeats && i >= repeats[k].first ? (double)repeats[k].times : 1;
+        trips += times * (double)phases[i].launch->trip;
+        launches += times;
+    }
+    return trips >= launches * WORTH_A_LAUNCH;
+}
+
+int __ompgpu_target_repeated(struct ompgpu_region *region, const struct ompgpu_map *maps,
+                             unsigned nmaps, const struct ompgpu_param *params, unsigned nparams,
+                             const struct ompgpu_launch *launch, const struct ompgpu_phase *phases,
+                             unsigned n, const struct ompgpu_repeat *repeats, unsigned nrepeats)
+{
+    const bool whole = !are_long(phases, n, repeats, nrepeats);
+    return run_target(region, maps, nmaps, params, nparams, launch, phases, whole ? 0 : n, repeats,
+                      whole ? 0 : nrepeats);
 }
 
 int __ompgpu_target_phases(struct ompgpu_region *region, const struct ompgpu_map *maps,
@@ -630,8 +689,9 @@ int __ompgpu_target_phases(struct ompgpu_region *region, const struct ompgpu_map
                            const struct ompgpu_launch *launch, const struct ompgpu_phase *phases,
                            unsigned n)
 {
-    return run_target(region, maps, nmaps, params, nparams, launch, phases,
-                      are_long(phases, n) ? n : 0);
+    static const struct ompgpu_repeat none;
+    return __ompgpu_target_repeated(region, maps, nmaps, params, nparams, launch, phases, n, &none,
+                                    0);
 }
 
 /* ------------------------------------------------------------------ data constructs */

@@ -95,6 +95,33 @@ static void regions(void)
     expect(out[0] == 2016 && out[1] == 2016, "team storage");
 }
 
+/* As several kernels, again and again, where BIG is. */
+static void phases(void)
+{
+    begin(3);
+#pragma omp target map(tofrom : GROUP)
+    {
+        for (int i = 0; i < N; i++)
+            s.p[i]++;
+        for (int t = 0; t < 2; t++) {
+            n[0] += 1 - t;
+#pragma omp parallel for
+            for (int i = 0; i < BIG; i++)
+                b[i] += 1 - t;
+#pragma omp parallel for
+            for (int i = 0; i < N; i++)
+                a[i]++, s.p[i]++;
+        }
+        for (int i = 0; i < N; i++)
+            a[i]++;
+#pragma omp parallel for
+        for (int i = 0; i < BIG; i++)
+            b[i] += 2;
+        n[0] += 2, s.count += 3;
+    }
+    end("phases");
+}
+
 static void data(void)
 {
     begin(2);
@@ -205,6 +232,7 @@ int main(void)
         return 4;
     atexit(at_end);
     regions();
+    phases();
     data();
     deferred();
 #ifdef VARIABLES

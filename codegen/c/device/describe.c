@@ -324,8 +324,9 @@ static void describe_phases(struct text *t, const struct omp_construct *target)
     if (n)
         text_printf(t,
                     "kernels\tor, where the loops are long, %u one after the other, which have the "
-                    "names below\n",
-                    n);
+                    "names below%s\n",
+                    n,
+                    target->nphase_loops ? "; again for each iteration of a loop around them" : "");
 }
 
 /* ------------------------------------------------------------------ regions */

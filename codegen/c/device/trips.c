@@ -112,14 +112,19 @@ const char *cg_trip_of(struct cg *cg, const struct omp_loop *l, const char *u, c
  * The bounds of a loop may use the variable of an outer one, linearly.  Then its trip count is
  * largest at that one's first or last iteration, with which the nest is taken for a box; an
  * iteration of the box runs the body where the loop has it. */
+const char *cg_trip_here(struct cg *cg, const struct omp_loop *l)
+{
+    return cg_strf(cg, "({ const %s @lb = %s; const __auto_type @ub = (%s) + 0; %s; })",
+                   cg_type(cg, l->iv->type, "", CG_UNQUALIFIED), cg_expr(cg, l->lb.extent),
+                   cg_expr(cg, l->ub.extent),
+                   cg_trip_of(cg, l, cg_unsigned(l->iv->type), cg_strf(cg, "@lb"),
+                              cg_strf(cg, "@ub"), cg_step_of(cg, l), cg_is_one(&l->step)));
+}
+
 const char *cg_trip_where(struct cg *cg, const struct omp_loop *l, const char *outer)
 {
-    const char *saved = cg_bind(cg, l->outer->iv, outer),
-               *type = cg_type(cg, l->iv->type, "", CG_UNQUALIFIED);
-    const char *s = cg_strf(cg, "({ const %s @lb = %s; const __auto_type @ub = (%s) + 0; %s; })",
-                            type, cg_expr(cg, l->lb.extent), cg_expr(cg, l->ub.extent),
-                            cg_trip_of(cg, l, cg_unsigned(l->iv->type), cg_strf(cg, "@lb"),
-                                       cg_strf(cg, "@ub"), cg_step_of(cg, l), cg_is_one(&l->step)));
+    const char *saved = cg_bind(cg, l->outer->iv, outer);
+    const char *s = cg_trip_here(cg, l);
     cg_bind(cg, l->outer->iv, saved);
     return s;
 }
@@ -151,7 +156,7 @@ static bool is_known_at_launch(const struct cg *cg, const struct omp_construct *
         if (outer && u->refs[i].var == outer->iv)
             continue;
         if (u->refs[i].write || (s && s->share == OMPSH_PRIVATE) ||
-            u->refs[i].var->decl > target->pragma.begin)
+            (u->refs[i].var->decl > target->pragma.begin && !u->refs[i].var->counts))
             return false;
     }
     return cg_empty(x->extent) || (x->is_pure && !x->reads_memory);

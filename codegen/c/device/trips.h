@@ -25,6 +25,8 @@ const char *cg_trip_of(struct cg *, const struct omp_loop *, const char *u, cons
  * loop. */
 const char *cg_longest_trip(struct cg *, const struct omp_loop *, const char *lb, const char *n,
                             const char *step);
+/* An expression that evaluates the bounds, too. */
+const char *cg_trip_here(struct cg *, const struct omp_loop *);
 /* That of one iteration of the outer loop, where its variable has that value. */
 const char *cg_trip_where(struct cg *, const struct omp_loop *, const char *outer);
 /* Does the host know all of the nest's exactly? */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "codegen/c/codegen.h"
 #include "codegen/c/device/device.h"
+#include "codegen/c/device/trips.h"
 #include "codegen/c/host/host.h"
 #include "codegen/c/reduce/reduce.h"
 #include "hostrt/ompgpu.h"
@@ -353,11 +354,54 @@ static const char *entries_of(struct cg *cg, const struct omp_construct *c, unsi
     return n ? cg_strf(cg, "@maps, %u", n) : "0, 0";
 }
 
-/* -> the last two arguments of __ompgpu_target_phases(), after a comma; "": there are no phases. */
+static long long step_of(const struct omp_loop *l)
+{
+    long long step = l->step.extent.end ? l->step.value : 1;
+    return l->step_negative ? -step : step;
+}
+
+/* How often the loops around phases run, and their variables for the launches, which are described
+ * once: with the values in the middle, so that loops which use them are as long as on average. */
+static void declare_counters(struct cg *cg, const struct omp_construct *c)
+{
+    if (c->nphase_loops)
+        cg_line(cg, "unsigned long long @counter = 0;");
+    for (unsigned i = 0; i < c->nphase_loops; i++) {
+        const struct omp_loop *l = &c->phase_loops[i].loop;
+        const char *type = cg_type(cg, l->iv->type, "", CG_UNQUALIFIED);
+        cg_line(cg, "const unsigned long long @times%u = %s;", i, cg_trip_here(cg, l));
+        cg_line(cg,
+                "const %s @middle%u = (%s)((long long)(%s) + %lldll * (long long)(@times%u / 2));",
+                type, i, type, cg_expr(cg, l->lb.extent), step_of(l), i);
+    }
+}
+
+/* -> the last two arguments of __ompgpu_target_repeated() */
+static const char *declare_repeats(struct cg *cg, const struct omp_construct *c)
+{
+    cg_open(cg, "const struct __ompgpu_repeat @repeats[] =");
+    for (unsigned i = 0; i < c->nphase_loops; i++) {
+        const struct omp_repeat *r = &c->phase_loops[i];
+        cg_line(cg, "{ %u, %u, @times%u, (long long)(%s), %lldll, &@counter },", r->first, r->end,
+                i, cg_expr(cg, r->loop.lb.extent), step_of(&r->loop));
+    }
+    cg_close_with(cg, ";");
+    return cg_strf(cg, ", @repeats, %u", c->nphase_loops);
+}
+
+static void bind_counters(struct cg *cg, const struct omp_construct *c)
+{
+    for (unsigned i = 0; i < c->nphase_loops; i++)
+        cg_bind(cg, c->phase_loops[i].loop.iv, cg_strf(cg, "@middle%u", i));
+}
+
+/* -> the last arguments of __ompgpu_target_phases() or _repeated(), after a comma; "": there are no
+ * phases. */
 static const char *declare_phases(struct cg *cg, const struct omp_construct *c)
 {
-    const char *list = "";
+    const char *list = "", **env = cg_push_env(cg, false);
     unsigned n = 0;
+    bind_counters(cg, c);
     for (const struct omp_construct *k = c->phases; k; k = k->next) {
         const char *suffix = cg_strf(cg, "_%u", ++n);
         struct cg_plan p;
@@ -368,9 +412,11 @@ static const char *declare_phases(struct cg *cg, const struct omp_construct *c)
         list =
             cg_strf(cg, "%s%s{ &@region%s, &@launch%s }", list, n > 1 ? ", " : "", suffix, suffix);
     }
-    if (n)
-        cg_line(cg, "const struct __ompgpu_phase @phases[] = { %s };", list);
-    return n ? cg_strf(cg, ", @phases, %u", n) : "";
+    cg_pop_env(cg, env);
+    if (!n)
+        return "";
+    cg_line(cg, "const struct __ompgpu_phase @phases[] = { %s };", list);
+    return cg_strf(cg, ", @phases, %u%s", n, c->nphase_loops ? declare_repeats(cg, c) : "");
 }
 
 /* -> number of map entries */
@@ -380,6 +426,7 @@ static unsigned declare_call(struct cg *cg, const struct omp_construct *c, struc
     const char **env = cg_push_env(cg, false);
     bind_variables_of_blocks(cg, c);
     declare_list(cg, c);
+    declare_counters(cg, c);
     unsigned nmaps = cg_maps(cg, c, p);
     cg_pop_env(cg, env);
     declare_launch(cg, c, p, "");
@@ -391,7 +438,7 @@ static const char *call_arguments(struct cg *cg, const struct omp_construct *c,
                                   const struct cg_plan *p, unsigned nmaps)
 {
     return cg_strf(cg, "&@region, %s, %s, %u, &@launch", entries_of(cg, c, nmaps),
-                   p->nparams ? cg_strf(cg, "@params") : "0", p->nparams);
+                   p->nparams || c->nphase_loops ? cg_strf(cg, "@params") : "0", p->nparams);
 }
 
 /* nowait: the runtime takes it, or it is done at once, on the device or the host. */
@@ -428,8 +475,11 @@ static void write_undeferred_target(struct cg *cg, const struct omp_construct *c
         cg_open(cg, "if %s", condition);
     }
     const char *arguments = call_arguments(cg, c, p, declare_call(cg, c, p)),
-               *call = cg_strf(cg, "__ompgpu_target%s(%s%s)", c->phases ? "_phases" : "", arguments,
-                               declare_phases(cg, c));
+               *call = cg_strf(cg, "__ompgpu_target%s(%s%s)",
+                               c->nphase_loops ? "_repeated"
+                               : c->phases     ? "_phases"
+                                               : "",
+                               arguments, declare_phases(cg, c));
     if (condition || cg_collects_maps(c)) {
         cg_line(cg, "%s@on_host = %s;", condition ? "" : "const _Bool ", call);
         free_list(cg, c);
