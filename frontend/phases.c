@@ -55,16 +55,31 @@ static bool keeps_clauses(const struct omp_construct *target)
     return true;
 }
 
+/* The variable is used in loops around phases alone, whose counter it is. */
+static bool only_counts(const struct division *d, const struct omp_var *v)
+{
+    FE_EACH(r, d->fe->refs, d->target->body) {
+        bool inside = r->var != v;
+        for (unsigned i = 0; i < d->nrepeats && !inside; i++)
+            inside = d->repeats[i].loop.iv == v && fe_inside(r->offset, d->repeats[i].loop.extent);
+        if (!inside)
+            return false;
+    }
+    return true;
+}
+
 /* What the region has a copy of is the same in all phases: nobody writes it, and threads that share
  * it need no object of their own for that. */
-static bool keeps_copies(const struct fe *fe, const struct omp_construct *target)
+static bool keeps_copies(const struct division *d)
 {
+    const struct omp_construct *target = d->target;
     for (unsigned i = 0; i < target->ncaptures; i++) {
         const struct omp_capture *k = &target->captures[i];
         bool is_scalar = k->var->type->kind != OMPT_ARRAY && k->var->type->kind != OMPT_RECORD;
         bool is_memory = k->kind == OMPCAP_BYREF || k->kind == OMPCAP_DEVICE_ADDR;
         if (k->kind == OMPCAP_PRIVATE || k->one_copy ||
-            (!is_memory && (!is_scalar || fe_is_written(fe, target->body, k->var))))
+            (!is_memory && (!is_scalar || (fe_is_written(d->fe, target->body, k->var) &&
+                                           !only_counts(d, k->var)))))
             return false;
     }
     return true;
@@ -221,16 +236,17 @@ static bool is_of_host(const struct division *d, const struct omp_expr *x)
 static bool compares_as_is(const struct omp_type *t, const struct omp_expr *bound)
 {
     if (bound->is_constant)
-        return bound->value >= 0 && (t->size == 8 || bound->value < 1ll << (8 * t->size - 1));
+        return bound->value >= 0 &&
+               (t->size == 8 || bound->value < 1ll << (8 * t->size - t->is_signed));
     return bound->type && bound->type->kind == OMPT_INT && bound->type->size <= t->size &&
            bound->type->is_signed == t->is_signed;
 }
 
 /* Parameters have the variables' names. */
-static bool is_name_free(const struct omp_construct *target, const char *name)
+static bool is_name_free(const struct omp_construct *target, const struct omp_var *v)
 {
     for (unsigned i = 0; i < target->ncaptures; i++)
-        if (!strcmp(target->captures[i].var->name, name))
+        if (target->captures[i].var != v && !strcmp(target->captures[i].var->name, v->name))
             return false;
     return true;
 }
@@ -252,8 +268,8 @@ static bool keeps_counter(const struct fe *fe, const struct omp_loop *l)
 static bool can_host_run(const struct division *d, const struct omp_loop *l)
 {
     const struct omp_type *t = l->iv->type;
-    return l->iv_declared && is_name_free(d->target, l->iv->name) && t->kind == OMPT_INT &&
-           t->size <= 8 && is_of_host(d, &l->lb) && is_of_host(d, &l->ub) &&
+    return (l->iv_declared || is_by_value(d->target, l->iv)) && is_name_free(d->target, l->iv) &&
+           t->kind == OMPT_INT && t->size <= 8 && is_of_host(d, &l->lb) && is_of_host(d, &l->ub) &&
            compares_as_is(t, &l->ub) &&
            (!l->step.extent.end || (l->step.is_constant && l->step.value)) &&
            keeps_counter(d->fe, l);
@@ -289,7 +305,8 @@ static bool add_repeat(struct division *d, CXCursor loop)
     return good;
 }
 
-/* The counter is a parameter of the loop's phases, after the others. */
+/* The counter is a parameter of the loop's phases: one of the region, or another one after these.
+ */
 static void add_counter(struct division *d, const struct omp_repeat *r)
 {
     const struct omp_construct *target = d->target;
@@ -302,7 +319,7 @@ static void add_counter(struct division *d, const struct omp_repeat *r)
     for (struct omp_construct *p = d->first; p; p = p->next, number++)
         if (number >= r->first && number < r->end) {
             p->captures = all;
-            p->ncaptures = n + 1;
+            p->ncaptures = n + r->loop.iv_declared;
         }
 }
 
@@ -330,7 +347,7 @@ static void divide(struct fe *fe, const struct fe_pragma *p)
 {
     struct division d = { .fe = fe, .target = p->c };
     if (has_jump(p->stmt) || !add_parts(&d, p->stmt) || !d.loops || d.n + d.nrepeats < 2 ||
-        has_other_constructs(&d))
+        has_other_constructs(&d) || !keeps_copies(&d))
         return;
     p->c->phases = d.first;
     add_counters(&d);
@@ -343,7 +360,7 @@ void fe_find_phases(struct fe *fe)
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
         if (p->found && p->c->leaves == OMPL_TARGET && !p->c->on_device && !p->c->spmd_inner &&
-            p->c->child && keeps_clauses(p->c) && keeps_copies(fe, p->c))
+            p->c->child && keeps_clauses(p->c))
             divide(fe, p);
     }
 }

@@ -124,13 +124,16 @@ struct ompgpu_phase { /* a kernel of several that together do what a region's do
     struct ompgpu_region *region;
     const struct ompgpu_launch *launch;
 };
-/* A loop around the phases [first, end).  Each time *counter, a parameter of theirs, has a new
- * value: from, from + step, …; a kernel takes as many of its bytes, the lowest, as it needs. */
+/* A loop around the phases [first, end), which have parameters of their own.  One of them is
+ * *counter, which has a new value each time: from, from + step, …; a kernel takes as many of its
+ * bytes, the lowest, as it needs. */
 struct ompgpu_repeat {
     unsigned first, end;
     unsigned long long times;
     long long from, step;
     unsigned long long *counter;
+    const struct ompgpu_param *params;
+    unsigned nparams;
 };
 enum { OMPGPU_DEVICE_DEFAULT = -2147483647L - 1 };
 enum {
@@ -181,8 +184,7 @@ int __ompgpu_target(struct ompgpu_region *, const struct ompgpu_map *, unsigned 
 int __ompgpu_target_phases(struct ompgpu_region *, const struct ompgpu_map *, unsigned nmaps,
                            const struct ompgpu_param *, unsigned nparams,
                            const struct ompgpu_launch *, const struct ompgpu_phase *, unsigned n);
-/* … with loops around some of them, in order, whose kernels have one more parameter,
- * params[nparams]. */
+/* … with loops around some of them, in order. */
 int __ompgpu_target_repeated(struct ompgpu_region *, const struct ompgpu_map *, unsigned nmaps,
                              const struct ompgpu_param *, unsigned nparams,
                              const struct ompgpu_launch *, const struct ompgpu_phase *, unsigned n,

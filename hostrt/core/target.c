@@ -408,6 +408,16 @@ static int find_kernel(struct running *r, const struct ompgpu_phase *p)
     return ompgpu_function_get(p->region, r->dev, OMPGPU_FORM_KERNEL, &r->function);
 }
 
+/* The loop that the phase is in, or NULL. */
+static const struct ompgpu_repeat *loop_around(const struct ompgpu_repeat *loops, unsigned n,
+                                               unsigned phase)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (phase >= loops[i].first && phase < loops[i].end)
+            return &loops[i];
+    return NULL;
+}
+
 /* Phases [first, end); last: nothing is launched after them. */
 static int run_in_order(struct running *r, unsigned first, unsigned end,
                         const struct ompgpu_param *params, unsigned nparams, bool last)
@@ -422,13 +432,12 @@ static int run_in_order(struct running *r, unsigned first, unsigned end,
     return bad;
 }
 
-static int run_repeat(struct running *r, const struct ompgpu_repeat *repeat,
-                      const struct ompgpu_param *params, unsigned nparams, bool last)
+static int run_repeat(struct running *r, const struct ompgpu_repeat *repeat, bool last)
 {
     int bad = 0;
     for (unsigned long long k = 0; k < repeat->times && !bad; k++) {
         *repeat->counter = (unsigned long long)repeat->from + k * (unsigned long long)repeat->step;
-        bad = run_in_order(r, repeat->first, repeat->end, params, nparams + 1,
+        bad = run_in_order(r, repeat->first, repeat->end, repeat->params, repeat->nparams,
                            last && k + 1 == repeat->times);
     }
     return bad;
@@ -442,24 +451,32 @@ static bool may_end_early(const struct running *r)
 }
 
 /* Buffers grow before the first kernel is launched: none that one uses is given back. */
-static int run_phases(struct running *r, const struct ompgpu_param *params, unsigned nparams)
+static int prepare_phases(struct running *r, const struct ompgpu_param *params, unsigned nparams)
 {
-    const struct ompgpu_where whole = r->where;
     int bad = 0;
-    unsigned at = 0;
     for (unsigned i = 0; i < r->nphases && !bad; i++) {
         const struct ompgpu_phase *p = &r->phases[i];
+        const struct ompgpu_repeat *loop = loop_around(r->repeats, r->nrepeats, i);
         struct ompgpu_geometry g;
         struct ompgpu_env env;
         size_t reduce;
         bad = find_kernel(r, p) ||
-              prepare_launch(r, p->region, params, nparams, p->launch, &g, &env, &reduce);
+              prepare_launch(r, p->region, loop ? loop->params : params,
+                             loop ? loop->nparams : nparams, p->launch, &g, &env, &reduce);
     }
+    return bad;
+}
+
+static int run_phases(struct running *r, const struct ompgpu_param *params, unsigned nparams)
+{
+    const struct ompgpu_where whole = r->where;
+    int bad = prepare_phases(r, params, nparams);
+    unsigned at = 0;
     for (unsigned i = 0; i < r->nrepeats && !bad; i++) {
-        const struct ompgpu_repeat *repeat = &r->repeats[i];
-        bad = run_in_order(r, at, repeat->first, params, nparams, false) ||
-              run_repeat(r, repeat, params, nparams, repeat->end == r->nphases);
-        at = repeat->end;
+        const struct ompgpu_repeat *loop = &r->repeats[i];
+        bad = run_in_order(r, at, loop->first, params, nparams, false) ||
+              run_repeat(r, loop, loop->end == r->nphases);
+        at = loop->end;
     }
     bad = bad || run_in_order(r, at, r->nphases, params, nparams, true);
     if (!bad && may_end_early(r))
@@ -664,10 +681,9 @@ static bool are_long(const struct ompgpu_phase *phases, unsigned n,
 {
     enum { WORTH_A_LAUNCH = 4096 };
     double trips = 0, launches = 0;
-    for (unsigned i = 0, k = 0; i < n; i++) {
-        while (k < nrepeats && i >= repeats[k].end)
-            k++;
-        const double times = k < nrepeats && i >= repeats[k].first ? (double)repeats[k].times : 1;
+    for (unsigned i = 0; i < n; i++) {
+        const struct ompgpu_repeat *loop = loop_around(repeats, nrepeats, i);
+        const double times = loop ? (double)loop->times : 1;
         trips += times * (double)phases[i].launch->trip;
         launches += times;
     }

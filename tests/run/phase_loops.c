@@ -99,6 +99,49 @@ static void shortest(void)
     CHECK(!memcmp(d, e, sizeof d));
 }
 
+/* Variables from outside, one of them in two loops; an unsigned one that ends at its type's limit; the host's stay what they were. */
+static short gone = 77;
+static void outside(int n)
+{
+    int t = 55, wrong = 0;
+    unsigned char u = 3;
+    for (int i = 0; i < n; i++) want[i] = a[i] = i % 5, b[i] = 0;
+#pragma omp target map(tofrom: a, b)
+    {
+        for (t = 0; t < 5; t += 2)
+#pragma omp parallel for
+            for (int i = 0; i < n - t; i++) a[i] = a[i] * 2 + t;
+        a[0]++;
+        for (u = 253; u < 255; u++)
+#pragma omp parallel for firstprivate(n)
+            for (int i = 0; i < n; i++) a[i] ^= u;
+        for (t = 3; t != 0; t--) {
+#pragma omp parallel for
+            for (int i = 0; i < n; i++) b[i] += a[i] * t;
+        }
+        for (gone = 1; gone <= 2; gone = gone + 1)
+#pragma omp parallel for
+            for (int i = 0; i < n; i++) b[i] -= gone;
+    }
+    for (int k = 0; k < 5; k += 2)
+        for (int i = 0; i < n - k; i++) want[i] = want[i] * 2 + k;
+    want[0]++;
+    for (int i = 0; i < n; i++) want[i] = want[i] ^ 253 ^ 254;
+    compare("outside", a, n);
+    for (int i = 0; i < n; i++) wrong += b[i] != 6 * want[i] - 3;
+    CHECK(!wrong && t == 55 && u == 3 && gone == 77);
+#pragma omp target map(tofrom: a) map(from: b)
+    {
+        for (t = 0; t < 4; t++)
+#pragma omp parallel for
+            for (int i = 0; i < n; i++) a[i] += t;
+        b[0] = t; /* what it has after the loop */
+    }
+    for (int i = 0; i < n; i++) want[i] += 6;
+    compare("value after a loop", a, n);
+    CHECK_EQ(b[0], 4);
+}
+
 /* What keeps such a region one kernel: its results are the same. */
 static void others(int n, int count)
 {
@@ -151,6 +194,7 @@ int main(void)
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int count = 0; count < 4; count++) steps(sizes[i], count);
         shrinking(sizes[i]);
+        outside(sizes[i]);
         others(sizes[i], (int)i + 1);
     }
     shortest();

@@ -321,12 +321,16 @@ static void describe_phases(struct text *t, const struct omp_construct *target)
     unsigned n = 0;
     for (const struct omp_construct *p = target->phases; p; p = p->next)
         n++;
-    if (n)
-        text_printf(t,
-                    "kernels\tor, where the loops are long, %u one after the other, which have the "
-                    "names below%s\n",
-                    n,
-                    target->nphase_loops ? "; again for each iteration of a loop around them" : "");
+    if (n == 1)
+        text_puts(
+            t, "kernels\tor, where the parallel loop is long, one for each iteration of the loop "
+               "around it, with the name below\n");
+    else if (n)
+        text_printf(
+            t,
+            "kernels\tor, where the loops are long, %u one after the other%s, which have the "
+            "names below\n",
+            n, target->nphase_loops ? ", again for each iteration of a loop around them" : "");
 }
 
 /* ------------------------------------------------------------------ regions */

@@ -376,16 +376,37 @@ static void declare_counters(struct cg *cg, const struct omp_construct *c)
     }
 }
 
-/* -> the last two arguments of __ompgpu_target_repeated() */
-static const char *declare_repeats(struct cg *cg, const struct omp_construct *c)
+/* Those of the region, where the counter is one of them or comes last.  -> how many */
+static unsigned declare_parameters(struct cg *cg, const struct cg_plan *p, const struct omp_var *iv,
+                                   unsigned number)
 {
-    cg_open(cg, "const struct __ompgpu_repeat @repeats[] =");
+    const char *counter = cg_strf(cg, "{ &@counter, sizeof @counter, -1 },");
+    bool found = false;
+    cg_open(cg, "const struct __ompgpu_param @params%u[] =", number);
+    for (unsigned i = 0; i < p->nparams; i++) {
+        bool counts = p->params[i].var == iv;
+        found |= counts;
+        cg_line(cg, "%s", counts ? counter : cg_strf(cg, "@params[%u],", i));
+    }
+    if (!found)
+        cg_line(cg, "%s", counter);
+    cg_close_with(cg, ";");
+    return p->nparams + !found;
+}
+
+/* -> the last two arguments of __ompgpu_target_repeated().  p: of the region */
+static const char *declare_repeats(struct cg *cg, const struct omp_construct *c,
+                                   const struct cg_plan *p)
+{
+    const char *list = "";
     for (unsigned i = 0; i < c->nphase_loops; i++) {
         const struct omp_repeat *r = &c->phase_loops[i];
-        cg_line(cg, "{ %u, %u, @times%u, (long long)(%s), %lldll, &@counter },", r->first, r->end,
-                i, cg_expr(cg, r->loop.lb.extent), step_of(&r->loop));
+        unsigned n = declare_parameters(cg, p, r->loop.iv, i);
+        list = cg_strf(
+            cg, "%s{ %u, %u, @times%u, (long long)(%s), %lldll, &@counter, @params%u, %u }, ", list,
+            r->first, r->end, i, cg_expr(cg, r->loop.lb.extent), step_of(&r->loop), i, n);
     }
-    cg_close_with(cg, ";");
+    cg_line(cg, "const struct __ompgpu_repeat @repeats[] = { %s};", list);
     return cg_strf(cg, ", @repeats, %u", c->nphase_loops);
 }
 
@@ -397,7 +418,8 @@ static void bind_counters(struct cg *cg, const struct omp_construct *c)
 
 /* -> the last arguments of __ompgpu_target_phases() or _repeated(), after a comma; "": there are no
  * phases. */
-static const char *declare_phases(struct cg *cg, const struct omp_construct *c)
+static const char *declare_phases(struct cg *cg, const struct omp_construct *c,
+                                  const struct cg_plan *whole)
 {
     const char *list = "", **env = cg_push_env(cg, false);
     unsigned n = 0;
@@ -416,7 +438,7 @@ static const char *declare_phases(struct cg *cg, const struct omp_construct *c)
     if (!n)
         return "";
     cg_line(cg, "const struct __ompgpu_phase @phases[] = { %s };", list);
-    return cg_strf(cg, ", @phases, %u%s", n, c->nphase_loops ? declare_repeats(cg, c) : "");
+    return cg_strf(cg, ", @phases, %u%s", n, c->nphase_loops ? declare_repeats(cg, c, whole) : "");
 }
 
 /* -> number of map entries */
@@ -438,7 +460,7 @@ static const char *call_arguments(struct cg *cg, const struct omp_construct *c,
                                   const struct cg_plan *p, unsigned nmaps)
 {
     return cg_strf(cg, "&@region, %s, %s, %u, &@launch", entries_of(cg, c, nmaps),
-                   p->nparams || c->nphase_loops ? cg_strf(cg, "@params") : "0", p->nparams);
+                   p->nparams ? cg_strf(cg, "@params") : "0", p->nparams);
 }
 
 /* nowait: the runtime takes it, or it is done at once, on the device or the host. */
@@ -479,7 +501,7 @@ static void write_undeferred_target(struct cg *cg, const struct omp_construct *c
                                c->nphase_loops ? "_repeated"
                                : c->phases     ? "_phases"
                                                : "",
-                               arguments, declare_phases(cg, c));
+                               arguments, declare_phases(cg, c, p));
     if (condition || cg_collects_maps(c)) {
         cg_line(cg, "%s@on_host = %s;", condition ? "" : "const _Bool ", call);
         free_list(cg, c);

@@ -424,12 +424,11 @@ static void declare_values(struct cg *cg, const struct cg_plan *p)
     }
 }
 
-/* After the region's own, the one that phases in a loop have besides. */
 static void write_parameters(struct cg *cg, const struct cg_plan *p, const struct entries *e,
                              const int *at)
 {
     const char *entry = cg_strf(cg, e->collected ? "@entry" : "");
-    if (!p->nparams && !e->c->nphase_loops)
+    if (!p->nparams)
         return;
     cg_open(cg, "const struct __ompgpu_param @params[] =");
     for (unsigned i = 0; i < p->nparams; i++) {
@@ -442,8 +441,6 @@ static void write_parameters(struct cg *cg, const struct cg_plan *p, const struc
         if (at[i] < 0 && (pass == CG_PASS_ADDRESS || pass == CG_PASS_POINTER))
             cg_fault(cg, cg->place, "'%s' is captured but not mapped", p->params[i].var->name);
     }
-    if (e->c->nphase_loops)
-        cg_line(cg, "{ &@counter, sizeof @counter, -1 },");
     cg_close_with(cg, ";");
 }
 
