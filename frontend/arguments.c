@@ -242,6 +242,17 @@ static void read_lastpriv(struct reader *r)
     fe_read_items(r, r->at, r->end);
 }
 
+static void read_induct(struct reader *r)
+{
+    unsigned colon = find_top(r, r->at, r->end, ":");
+    for (unsigned k = r->at, end; k < colon; k = end + 1) {
+        end = find_top(r, k, colon, ",");
+        if (keyword_at(r, k) == OMPK_STEP && token_is(r, k + 1, "("))
+            fe_set_expr(r, k + 2, closing(r, k + 1));
+    }
+    fe_read_items(r, colon + 1, r->end);
+}
+
 static void add_clause(struct omp_construct *c, struct omp_clause *clause)
 {
     struct omp_clause **tail = &c->clauses;
@@ -320,7 +331,7 @@ static void (*const readers[])(struct reader *) = {
     [ARG_MAP] = read_map,       [ARG_REDUCE] = read_reduce,     [ARG_IF] = read_if,
     [ARG_SCHED] = read_sched,   [ARG_MAPDEF] = read_mapdef,     [ARG_WORD] = read_word,
     [ARG_LINEAR] = read_linear, [ARG_LASTPRIV] = read_lastpriv, [ARG_RAW] = read_raw,
-    [ARG_TRAITS] = read_traits, [ARG_ALLOC] = read_alloc,
+    [ARG_TRAITS] = read_traits, [ARG_ALLOC] = read_alloc,       [ARG_INDUCT] = read_induct,
 };
 
 /* ------------------------------------------------------------------ the clauses of a directive */
@@ -518,7 +529,7 @@ void fe_collect_arguments(struct fe *fe, struct fe_pragma *p)
     struct reader r = { .fe = fe, .p = p, .end = p->ntokens, .collecting = true };
     struct omp_udr d;
     p->c = &scratch;
-    if (p->c->directive == OMPDIR_DECLARE_REDUCTION)
+    if (fe_is_for_types(p))
         fe_read_udr_parts(&r, &d);
     else if (has_selector(p))
         collect_contexts(fe, p);

@@ -55,6 +55,7 @@ enum fe_arg {
     ARG_LASTPRIV,
     ARG_TRAITS,
     ARG_ALLOC,
+    ARG_INDUCT,
     ARG_RAW
 };
 enum fe_assoc { ASSOC_NONE, ASSOC_STMT, ASSOC_LOOP, ASSOC_DECL, ASSOC_MAYBE };
@@ -91,8 +92,8 @@ struct fe_pragma {
     unsigned first_operand, noperands, first_group, ngroups;
     bool takes_statement; /* metadirective: a variant does */
     unsigned host_leaves; /* of what the host has instead of it */
-    bool as_function;     /* declare reduction: its probe has to be a function, see probe.c */
-    bool bad_types;       /* declare reduction: its types have errors, too */
+    bool as_function;     /* fe_is_for_types(): its probe has to be a function, see probe.c */
+    bool bad_types;       /* fe_is_for_types(): its types have errors, too */
     enum fe_assoc assoc;
     /* offset of a clause that the table does not allow here, 0 none */
     unsigned unexpected;
@@ -131,7 +132,7 @@ struct fe_group { /* operands that see variables of their clause: iterators, a m
     const struct omp_iterator *iterators;
     unsigned niterators;
 };
-struct fe_udr_type { /* a `declare reduction` at `offset` is for this type, among others */
+struct fe_udr_type { /* what is declared at `offset`, see udr.c, is for this type, among others */
     unsigned offset, scope_end;
     CXType type;
 };
@@ -477,7 +478,16 @@ const struct omp_mapper *fe_find_mapper(struct fe *, const char *name, CXType, u
 /* Does the text name an iterator of the clause? */
 bool fe_names_iterator(const struct fe *, struct omp_extent, const struct omp_clause *);
 /* udr.c */
+bool fe_is_for_types(const struct fe_pragma *); /* declare reduction, declare induction */
 void fe_read_udr(struct fe *, struct fe_pragma *);
+/* tokens of `(type, type)`, or of `type`, which is both */
+struct fe_type_pair {
+    unsigned begin, end, step, step_end;
+};
+struct fe_type_pair fe_type_pair(const struct fe *, const struct fe_pragma *, unsigned b,
+                                 unsigned e);
+/* Of the declare induction: that of the step, where it is for the type. */
+struct fe_type_pair fe_induced_pair(struct fe *, const struct fe_pragma *, CXType);
 /* of that name and type, visible there */
 const struct omp_udr *fe_find_udr(struct fe *, const char *name, CXType, unsigned offset);
 enum fe_defaultmap {

@@ -15,6 +15,7 @@
  *                                             stand in the bound of a further one; a statement
  *                                             expression, which is not allowed there at file
  *                                             scope, makes the probe a function
+ *     #pragma omp declare induction(...)      the same: omp_var, omp_step, omp_idx
  *
  * What belongs to a statement is an `if` that no `else` of the user can belong to.  The rest is
  * declarations: they are allowed at file scope, too.  Operands are copied as they are; the table of
@@ -258,18 +259,31 @@ static bool has_good_operand(const struct fe *fe, const struct fe_pragma *p)
     return false;
 }
 
+static void put_parameters(struct reader *r, unsigned b, unsigned e)
+{
+    static const char *const names[] = { " omp_in,", " omp_out,", " omp_priv,", " omp_orig," };
+    bool induction = r->p->c->directive == OMPDIR_DECLARE_INDUCTION;
+    struct fe_type_pair t = fe_type_pair(r->fe, r->p, b, e);
+    for (unsigned i = 0; i < sizeof names / sizeof *names && !induction; i++) {
+        put_type(r, b, e);
+        put(r->fe, names[i]);
+    }
+    if (!induction)
+        return;
+    put_type(r, t.begin, t.end);
+    put(r->fe, " omp_var,");
+    put_type(r, t.step, t.step_end);
+    put(r->fe, " omp_step,long omp_idx,");
+}
+
 /* The prototype, or the function, for the type in tokens [b, e). */
 static void put_prototype(struct reader *r, unsigned b, unsigned e, unsigned number)
 {
-    static const char *const names[] = { " omp_in,", " omp_out,", " omp_priv,", " omp_orig," };
     struct fe *fe = r->fe;
     bool function = r->p->as_function && has_good_operand(fe, r->p);
     put(fe, arena_printf(fe->a, "%s __ompgpu_probe_%u_%u(", function ? "static void" : "void",
                          fe->probes.n, number));
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        put_type(r, b, e);
-        put(fe, names[i]);
-    }
+    put_parameters(r, b, e);
     put(fe, function ? "int omp_probe){(void)(0," : "int omp_probe[sizeof(");
     for (unsigned i = 0; i < r->p->noperands; i++) {
         const struct fe_operand *o = &fe->operands.at[r->p->first_operand + i];
@@ -288,7 +302,7 @@ static void put_prototype(struct reader *r, unsigned b, unsigned e, unsigned num
     put(fe, function ? "0);}" : "0)]);");
 }
 
-static void put_reduction(struct reader *r, struct omp_extent types)
+static void put_prototypes(struct reader *r, struct omp_extent types)
 {
     unsigned end, last = token_at(r, types.end), number = 0;
     for (unsigned k = token_at(r, types.begin); k < last; k = end + 1) {
@@ -304,9 +318,9 @@ static void put_probe(struct fe *fe, struct fe_pragma *p)
     bool statement = p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP || p->takes_statement;
     struct omp_udr d;
     unsigned begin = fe->seen.n;
-    if (p->c->directive == OMPDIR_DECLARE_REDUCTION) {
+    if (fe_is_for_types(p)) {
         if (fe_read_udr_parts(&r, &d))
-            put_reduction(&r, d.types);
+            put_prototypes(&r, d.types);
     } else if (is_mapper(&r)) {
         put_operands(&r);
     } else {
@@ -359,8 +373,7 @@ void fe_hide_variants(struct fe *fe)
 /* A user-defined reduction is for its types even where its operands are wrong. */
 static bool is_probed(const struct fe *fe, const struct fe_pragma *p)
 {
-    return has_good_operand(fe, p) ||
-           (p->noperands && p->c->directive == OMPDIR_DECLARE_REDUCTION && !p->bad_types);
+    return has_good_operand(fe, p) || (p->noperands && fe_is_for_types(p) && !p->bad_types);
 }
 
 void fe_write_probes(struct fe *fe)
@@ -411,7 +424,7 @@ bool fe_spoil_operands(struct fe *fe, const struct fe_probe *probe, unsigned see
 {
     struct fe_pragma *p = probe->pragma;
     struct fe_operand *worst = NULL;
-    if (p->c->directive == OMPDIR_DECLARE_REDUCTION && !probe->as_function)
+    if (fe_is_for_types(p) && !probe->as_function)
         return p->as_function = true;
     for (unsigned i = 0; i < p->noperands; i++) {
         struct fe_operand *o = &fe->operands.at[p->first_operand + i];

@@ -1,4 +1,6 @@
 /* udr.c - user-defined reductions: `declare reduction(NAME : TYPES : COMBINER) initializer(…)`.
+ * Inductions too: `declare induction(NAME : TYPES) inductor(…) collector(…)`, whose expressions
+ * have the places of combiner and initialiser.
  *
  * The texts of combiner and initialiser are kept; codegen instantiates them for the type of each
  * list item.  What is decided here is which declaration an item means: of the visible ones with its
@@ -7,6 +9,12 @@
 #include <ctype.h>
 
 /* ------------------------------------------------------------------ reading */
+bool fe_is_for_types(const struct fe_pragma *p)
+{
+    return p->c->directive == OMPDIR_DECLARE_REDUCTION ||
+           p->c->directive == OMPDIR_DECLARE_INDUCTION;
+}
+
 static struct omp_extent read_argument(struct reader *r, unsigned b, unsigned e)
 {
     if (r->collecting)
@@ -26,6 +34,19 @@ static unsigned read_initialiser(struct reader *r, unsigned k, struct omp_udr *d
     return end + 1;
 }
 
+static bool read_induction_parts(struct reader *r, unsigned k, struct omp_udr *d)
+{
+    while ((k += token_is(r, k, ",")) && token_is(r, k + 1, "(")) {
+        unsigned end = closing(r, k + 1);
+        if (token_is(r, k, "inductor"))
+            d->combiner = read_argument(r, k + 2, end);
+        if (token_is(r, k, "collector"))
+            d->init = read_argument(r, k + 2, end);
+        k = end + 1;
+    }
+    return d->combiner.end && d->init.end;
+}
+
 bool fe_read_udr_parts(struct reader *r, struct omp_udr *d)
 {
     unsigned k = r->p->clauses_at, end, close = closing(r, k);
@@ -37,6 +58,8 @@ bool fe_read_udr_parts(struct reader *r, struct omp_udr *d)
     k = end + 1;
     end = find_top(r, k, close, ":");
     d->types = extent_of(r, k, end);
+    if (r->p->c->directive == OMPDIR_DECLARE_INDUCTION)
+        return read_induction_parts(r, close + 1, d);
     if (end < close)
         d->combiner = read_argument(r, end + 1, close);
     for (k = close + 1; k + 1 < r->p->ntokens;) {
@@ -74,6 +97,31 @@ static bool has_type(struct fe *fe, const struct omp_udr *d, CXType wanted)
             clang_equalTypes(plain(fe->udr_types.at[i].type), plain(wanted)))
             return true;
     return false;
+}
+
+struct fe_type_pair fe_type_pair(const struct fe *fe, const struct fe_pragma *p, unsigned b,
+                                 unsigned e)
+{
+    if (!fe_word_at(fe, p, b, "("))
+        return (struct fe_type_pair){ b, e, b, e };
+    unsigned close = fe_closing(fe, p, b), comma = fe_find_top(fe, p, b + 1, close, ",");
+    return (struct fe_type_pair){ b + 1, comma, comma + 1, close };
+}
+
+/* The walk notes the types in their order. */
+struct fe_type_pair fe_induced_pair(struct fe *fe, const struct fe_pragma *p, CXType wanted)
+{
+    unsigned close = fe_closing(fe, p, p->clauses_at), end;
+    unsigned k = fe_find_top(fe, p, p->clauses_at + 1, close, ":") + 1, number = 0;
+    for (; k < close; k = end + 1, number++) {
+        end = fe_find_top(fe, p, k, close, ",");
+        unsigned n = 0;
+        for (unsigned i = 0; i < fe->udr_types.n; i++)
+            if (fe->udr_types.at[i].offset == p->extent.begin && n++ == number &&
+                clang_equalTypes(plain(fe->udr_types.at[i].type), plain(wanted)))
+                return fe_type_pair(fe, p, k, end);
+    }
+    return (struct fe_type_pair){ 0, 0, 0, 0 };
 }
 
 /* ------------------------------------------------------------------ looking up */

@@ -3,50 +3,109 @@
  *
  *     x := x op s op s …, as often as the number of the iteration; at the end, for all of them
  *
- * The body gets a variable of that name; the original keeps its value until the end. */
+ * The body gets a variable of that name; the original keeps its value until the end.  `strict` and
+ * `relaxed` say whether the body has to make the next value itself; here that is never asked for.
+ *
+ * declare induction(op: T) inductor(I) collector(C): the same with C, which makes the step of all
+ * these iterations, and I, once.  Nothing of the directive is left. */
 #include "frontend/lower/lower.h"
+#include <ctype.h>
+#include <string.h>
 
+struct induced {
+    const char *step, *op;
+    unsigned items, end; /* tokens of the list */
+};
+
+/* ------------------------------------------------------------------ what it does */
 /* name: x as it is after k steps */
-static const char *after_steps(struct lowering *l, const char *x, const char *step, bool product,
+static const char *after_steps(struct lowering *l, const char *x, const struct induced *how,
                                const char *name, const char *k)
 {
     struct fe *fe = l->fe;
     const char *i = lower_name(l, "i");
-    return product
-               ? arena_printf(fe->a,
-                              "__typeof__(%s) %s = %s; for (unsigned long %s = %s; %s; %s--) "
-                              "%s *= (%s);",
-                              x, name, x, i, k, i, i, name, step)
-               : arena_printf(fe->a, "__typeof__(%s) %s = %s + (%s) * (%s);", x, name, x, k, step);
+    if (*how->op == '+')
+        return arena_printf(fe->a, "__typeof__(%s) %s = %s + (%s) * (%s);", x, name, x, k,
+                            how->step);
+    return arena_printf(fe->a,
+                        "__typeof__(%s) %s = %s; for (unsigned long %s = %s; %s; %s--) %s *= (%s);",
+                        x, name, x, i, k, i, i, name, how->step);
 }
 
-struct induced {
-    const char *step;
-    bool product;
-    unsigned items, end; /* tokens of the list */
-};
+static CXType type_of(const struct fe *fe, const struct fe_pragma *p, unsigned item)
+{
+    const struct fe_operand *o = fe_operand_at(fe, p->tokens[item].begin);
+    return o ? clang_getCursorType(o->cursor) : (CXType){ .kind = CXType_Invalid };
+}
 
+static void read_declarations(struct fe *fe)
+{
+    for (unsigned i = fe->udrs.n ? fe->pragmas.n : 0; i < fe->pragmas.n; i++)
+        if (fe->pragmas.at[i].c->directive == OMPDIR_DECLARE_INDUCTION)
+            fe_read_udr(fe, &fe->pragmas.at[i]);
+}
+
+static const struct fe_pragma *pragma_of(const struct fe *fe, const struct omp_udr *d)
+{
+    const struct fe_pragma *p = fe->pragmas.at;
+    while (p->extent.begin != d->scope.begin)
+        p++;
+    return p;
+}
+
+/* The same where the operation is of the program; NULL: there was an error. */
+static const char *after_user_steps(struct lowering *l, const struct fe_pragma *p, unsigned item,
+                                    const struct induced *how, const char *name, const char *k)
+{
+    struct fe *fe = l->fe;
+    const char *x = lower_tokens(fe, p, item, item + 1);
+    CXType t = type_of(fe, p, item);
+    read_declarations(fe);
+    const struct omp_udr *d = fe_find_udr(fe, how->op, t, p->extent.begin);
+    if (!d) {
+        fe_error(fe, p->tokens[item].begin,
+                 "no 'declare induction' of '%s' for the type of '%s' is visible here", how->op, x);
+        return NULL;
+    }
+    const struct fe_pragma *q = pragma_of(fe, d);
+    struct fe_type_pair pair = fe_induced_pair(fe, q, t);
+    return arena_printf(fe->a,
+                        "__typeof__(%s) %s = %s; { __typeof__(%s) omp_var = %s; __typeof__(%s) "
+                        "omp_step = (%s); long omp_idx = %s; if (omp_idx) { omp_step = (%s); "
+                        "(%s); %s = omp_var; } }",
+                        x, name, x, x, x, lower_tokens(fe, q, pair.step, pair.step_end), how->step,
+                        k, fe_text(fe, d->init), fe_text(fe, d->combiner), name);
+}
+
+/* ------------------------------------------------------------------ the clause */
 static bool read_argument(struct lowering *l, struct fe_pragma *p, const struct lower_argument *a,
                           struct induced *x)
 {
     struct fe *fe = l->fe;
     unsigned colon = fe_find_top(fe, p, a->begin, a->end, ":");
     *x = (struct induced){ .step = NULL, .items = colon + 1, .end = a->end };
-    bool known = false;
     for (unsigned k = a->begin, end; k < colon; k = end + 1) {
         end = fe_find_top(fe, p, k, colon, ",");
-        if (lower_keyword(fe, p, k) == OMPK_STEP && fe_word_at(fe, p, k + 1, "(")) {
+        enum omp_keyword word = lower_keyword(fe, p, k);
+        if (word == OMPK_STEP && fe_word_at(fe, p, k + 1, "("))
             x->step = lower_tokens(fe, p, k + 2, end - 1);
-            continue;
-        }
-        x->product = fe_word_at(fe, p, k, "*");
-        known |= x->product || fe_word_at(fe, p, k, "+");
+        else if (end == k + 1 && (end == colon || (word != OMPK_STRICT && word != OMPK_RELAXED)))
+            x->op = x->op ? "" : lower_tokens(fe, p, k, end);
     }
-    if (known && x->step)
+    if (x->step && x->op && (isalpha((unsigned char)*x->op) || strchr("_+*", *x->op)) && *x->op)
         return true;
     fe_unsupported(fe, p->c->place, UNSUPPORTED_MODIFIER,
                    lower_tokens(fe, p, a->begin, colon < a->end ? colon : a->end), "induction");
     return false;
+}
+
+/* x after k steps; NULL: there was an error. */
+static const char *induce(struct lowering *l, const struct fe_pragma *p, unsigned item,
+                          const struct induced *x, const char *name, const char *k)
+{
+    if (*x->op == '+' || *x->op == '*')
+        return after_steps(l, lower_tokens(l->fe, p, item, item + 1), x, name, k);
+    return after_user_steps(l, p, item, x, name, k);
 }
 
 /* Before the body, and after the loop. */
@@ -57,14 +116,21 @@ static bool add_items(struct lowering *l, struct fe_pragma *p, const struct indu
     struct fe *fe = l->fe;
     for (unsigned k = x->items, end; k < x->end; k = end + 1) {
         end = fe_find_top(fe, p, k, x->end, ",");
-        const char *item = lower_tokens(fe, p, k, end), *name = lower_name(l, "v");
-        *before =
-            arena_printf(fe->a, "%s %s __typeof__(%s) %s = %s;", *before,
-                         after_steps(l, item, x->step, x->product, name, number), item, item, name);
-        name = lower_name(l, "v");
-        *after =
-            arena_printf(fe->a, "%s {%s %s = %s;}", *after,
-                         after_steps(l, item, x->step, x->product, name, loop->trip), item, name);
+        const char *item = lower_tokens(fe, p, k, end), *first = lower_name(l, "v"),
+                   *last = lower_name(l, "v");
+        CXType element = clang_getArrayElementType(clang_getCanonicalType(type_of(fe, p, k)));
+        if (end != k + 1 || element.kind != CXType_Invalid) {
+            fe_unsupported(fe, fe_place(fe->u, p->tokens[k].begin), UNSUPPORTED_LIST_ITEM, item,
+                           "induction");
+            return false;
+        }
+        const char *begins = induce(l, p, k, x, first, number),
+                   *ends = induce(l, p, k, x, last, loop->trip);
+        if (!begins || !ends)
+            return false;
+        *before = arena_printf(fe->a, "%s %s __typeof__(%s) %s = %s;", *before, begins, item, item,
+                               first);
+        *after = arena_printf(fe->a, "%s {%s %s = %s;}", *after, ends, item, last);
     }
     return true;
 }
@@ -140,4 +206,31 @@ void lower_induction(struct lowering *l, struct fe_pragma *p)
                      lower_line(fe, lower_without(fe, p, OMPC_INDUCTION), p->extent.begin),
                      lower_text(fe, head), before, lower_text(fe, x.loop.body),
                      once(fe, p, after)));
+}
+
+/* ------------------------------------------------------------------ declare induction */
+bool lower_is_unused_induction(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    (void)p;
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        if ((fe->pragmas.at[i].c->leaves & (OMPL_FOR | OMPL_SIMD)) &&
+            lower_find(fe, &fe->pragmas.at[i], OMPC_INDUCTION, fe->pragmas.at[i].clauses_at, &a))
+            return false;
+    return true;
+}
+
+void lower_declare_induction(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    for (unsigned i = 0; i < p->noperands; i++) {
+        const struct fe_operand *o = &fe->operands.at[p->first_operand + i];
+        if (!o->found)
+            fe_error(fe, o->text.begin, "'%s' is not an expression of omp_var, omp_step, omp_idx",
+                     fe_text(fe, o->text));
+    }
+    if (p->noperands < 2)
+        fe_error_at(fe, p->c->place, "'declare induction' needs types, 'inductor' and 'collector'");
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                fe_newlines_of(fe, p->extent));
 }

@@ -112,6 +112,8 @@ static const struct row {
     { OMPDIR_UNKNOWN, OMPC_OMPX_ATTRIBUTE, false, always, lower_attributes },
     { OMPDIR_UNKNOWN, OMPC_OMPX_BARE, true, always, lower_bare },
     { OMPDIR_UNKNOWN, OMPC_INDUCTION, true, always, lower_induction },
+    { OMPDIR_DECLARE_INDUCTION, OMPC_COUNT, true, lower_is_unused_induction,
+      lower_declare_induction },
 };
 
 static bool has_clause(const struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind)

@@ -21,7 +21,7 @@
  *   misread.c    directives that clang takes for others
  *   atomic.c     atomic compare
  *   host_scan.c  scans of the host
- *   induction.c  induction
+ *   induction.c  induction, declare induction
  *   reverse.c    target device(ancestor: 1)
  *   bare.c       ompx_bare
  *   bounds.c     ompx_attribute
@@ -127,6 +127,9 @@ void lower_weak(struct lowering *, struct fe_pragma *);
 void lower_compare(struct lowering *, struct fe_pragma *);
 bool lower_compares(struct fe *, const struct fe_pragma *);
 void lower_induction(struct lowering *, struct fe_pragma *);
+/* No construct is left that could use one. */
+bool lower_is_unused_induction(struct fe *, const struct fe_pragma *);
+void lower_declare_induction(struct lowering *, struct fe_pragma *);
 void lower_ordered(struct lowering *, struct fe_pragma *);
 void lower_conditional(struct lowering *, struct fe_pragma *);
 bool lower_is_conditional(struct fe *, const struct fe_pragma *);

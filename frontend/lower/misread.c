@@ -6,8 +6,8 @@
  *     metadirective when(…), …     … without the comma, which it has an error for
  *     device(device_num: d)        device(d), but on target: it reads an expression
  *
- * And clauses of which it reads a part: those of threads.c, original.c and split.c, and prefer_type
- * in append_args (interop.c).
+ * And declare induction, which it rejects; clauses of which it reads a part: those of threads.c,
+ * original.c and split.c, and prefer_type in append_args (interop.c).
  *
  * clang checks the new text only, whatever it says of the user's. */
 #include "frontend/lower/lower.h"
@@ -131,5 +131,5 @@ bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
            lower_has_group_type(fe, p) || lone_isa(fe, p) || next_comma(fe, p, p->clauses_at) ||
            device_modifier(fe, p) || lower_is_reverse(fe, p) || lower_has_levels(fe, p) ||
            lower_has_original(fe, p) || lower_appends_preferred(fe, p) ||
-           lower_selects_required(fe, p);
+           lower_selects_required(fe, p) || p->c->directive == OMPDIR_DECLARE_INDUCTION;
 }

@@ -86,11 +86,11 @@ struct probe_visit {
     const struct fe_probe *probe;
 };
 
-/* A parameter omp_in: `declare reduction` is for its type, too. */
-static void note_reduction_type(struct fe *fe, const struct fe_probe *probe, CXCursor c)
+/* A parameter omp_in or omp_var: `declare reduction`, or induction, is for its type, too. */
+static void note_declared_type(struct fe *fe, const struct fe_probe *probe, CXCursor c)
 {
     CXString name = clang_getCursorSpelling(c);
-    if (!strcmp(clang_getCString(name), "omp_in"))
+    if (!strcmp(clang_getCString(name), "omp_in") || !strcmp(clang_getCString(name), "omp_var"))
         *VEC_PUSH(fe->a, &fe->udr_types) =
             (struct fe_udr_type){ probe->pragma->extent.begin, fe->scope_end,
                                   clang_getCursorType(c) };
@@ -101,15 +101,15 @@ static void note_reduction_type(struct fe *fe, const struct fe_probe *probe, CXC
 static void note_parameter(struct fe *fe, const struct fe_probe *probe, CXCursor c)
 {
     if (probe->pragma->c->directive != OMPDIR_DECLARE_MAPPER)
-        note_reduction_type(fe, probe, c);
+        note_declared_type(fe, probe, c);
     else if (fe_text_offset(fe, walk_seen_begin(c)) < probe->pragma->extent.end)
         walk_on_var(fe, c);
 }
 
-/* An iterator of a clause.  What a combiner declares is its own. */
+/* An iterator of a clause.  What a combiner or an inductor declares is its own. */
 static void note_iterator(struct fe *fe, const struct fe_probe *probe, CXCursor c)
 {
-    if (probe->pragma->c->directive != OMPDIR_DECLARE_REDUCTION)
+    if (!fe_is_for_types(probe->pragma))
         walk_on_var(fe, c);
 }
 

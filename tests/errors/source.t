@@ -442,6 +442,31 @@ for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[j] = k;
 #pragma omp target
 { } }
 C
+bad "an induction that is not declared for the type" t.c:4:51 "'next'|'k'" <<'C'
+#pragma omp declare induction(next: float) inductor(omp_var += omp_step) collector(omp_step * omp_idx)
+void f(int n, int k, int *a) {
+  { _Pragma("omp declare induction(next: int) inductor(omp_var += omp_step) collector(omp_step * omp_idx)") }
+#pragma omp parallel for induction(step(2), next: k)
+for (int i = 0; i < n; i++) a[i] = k; }
+C
+bad "an inductor that is no expression" t.c:1:51 "'omp_var += other'" <<'C'
+#pragma omp declare induction(next: int) inductor(omp_var += other) collector(omp_step * omp_idx)
+int a[10];
+C
+bad "declare induction without a collector" t.c:1:13 "'declare induction'" <<'C'
+#pragma omp declare induction(next: int) inductor(omp_var += omp_step)
+int a[10];
+C
+bad "declare induction of no type" t.c:1:55 "'omp_var += 1'" <<'C'
+#pragma omp declare induction(next: integer) inductor(omp_var += 1) collector(omp_step)
+int a[10];
+C
+bad "an array in induction" t.c:3:48 "'a'|'induction'" <<'C'
+int a[10];
+void f(int n) {
+#pragma omp parallel for induction(step(2), +: a)
+for (int i = 0; i < n; i++) a[i] = i; }
+C
 bad "teams inside of parallel" t.c:3:1 "'target parallel'|'omp teams'" <<'C'
 int a[10]; int main(void) {
 #pragma omp target parallel
