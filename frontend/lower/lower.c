@@ -109,6 +109,7 @@ static const struct row {
     { OMPDIR_UNKNOWN, OMPC_TRANSPARENT, true, always, lower_transparent },
     { OMPDIR_UNKNOWN, OMPC_LASTPRIVATE, true, lower_is_conditional, lower_conditional },
     { OMPDIR_TARGET, OMPC_DEVICE, true, lower_is_reverse, lower_reverse },
+    { OMPDIR_UNKNOWN, OMPC_ALLOCATE, true, lower_uses_unnamed, lower_uses_allocators },
     { OMPDIR_UNKNOWN, OMPC_OMPX_ATTRIBUTE, false, always, lower_attributes },
     { OMPDIR_UNKNOWN, OMPC_OMPX_BARE, true, always, lower_bare },
     { OMPDIR_UNKNOWN, OMPC_INDUCTION, true, always, lower_induction },

@@ -28,6 +28,7 @@
  *   interop.c    prefer_type of interop
  *   devices.c    ompx target spread and its data directives; spread_reduction.c: its reductions
  *   conditional.c  lastprivate(conditional: x)
+ *   allocators.c   predefined ones on target without uses_allocators
  *
  * A construct is replaced by text with a line marker wherever the user's text goes on, so that
  * places stay the user's. */
@@ -127,6 +128,9 @@ void lower_weak(struct lowering *, struct fe_pragma *);
 void lower_compare(struct lowering *, struct fe_pragma *);
 bool lower_compares(struct fe *, const struct fe_pragma *);
 void lower_induction(struct lowering *, struct fe_pragma *);
+/* A target construct with an allocator that no uses_allocators names. */
+bool lower_uses_unnamed(struct fe *, const struct fe_pragma *);
+void lower_uses_allocators(struct lowering *, struct fe_pragma *);
 /* No construct is left that could use one. */
 bool lower_is_unused_induction(struct fe *, const struct fe_pragma *);
 void lower_declare_induction(struct lowering *, struct fe_pragma *);

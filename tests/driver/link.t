@@ -147,6 +147,7 @@ C
     check "--host-cc=gcc of a plain program" gcc_cc -c plain.c
     check "gcc runs what metadirectives choose" gcc_cc -Wall -Werror choices.c -o choices && check "... also in a file without regions" ./choices
     check "gcc: a choice that only clang can make" test_must_fail 1 gcc_cc -DISA -c choices.c && cp .log err && check "... is an error" has err "choices.c:15:.*'isa'.*gcc"
+    check "--host-cc=gcc with allocators that gcc wants no clause for" gcc_cc -w "$ROOT/tests/run/predefined_allocators.c" -o allocs && check "... runs" on_device ./allocs
 else skip "--host-cc=gcc" "no gcc"; fi
 check "--host-cc= of no program" test_must_fail 1 "$CC" --host-cc=/no/such/cc plain.c -o plain
 finish

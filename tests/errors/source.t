@@ -467,6 +467,13 @@ void f(int n) {
 #pragma omp parallel for induction(step(2), +: a)
 for (int i = 0; i < n; i++) a[i] = i; }
 C
+bad "an allocator of the program without uses_allocators" t.c:4:45 "'uses_allocators'" <<'C'
+#include <omp.h>
+void f(omp_allocator_handle_t a, int n) {
+const omp_allocator_handle_t b = omp_default_mem_alloc; (void)b;
+#pragma omp target firstprivate(n) allocate(b: n)
+n++; }
+C
 bad "teams inside of parallel" t.c:3:1 "'target parallel'|'omp teams'" <<'C'
 int a[10]; int main(void) {
 #pragma omp target parallel

@@ -210,15 +210,23 @@ static void map_only(struct cg *cg, const struct omp_clause *k)
         cg_put(cg, " map(tofrom: %s)", cg_raw(cg, items));
 }
 
+/* What has the allocator is not asked for there, and older ones do not know the clause. */
+static bool is_unknown_to_gcc(const struct cg *cg, const struct omp_clause *k)
+{
+    return cg->unit->for_gcc && k->kind == OMPC_USES_ALLOCATORS;
+}
+
 static bool is_changed(const struct cg *cg, const struct omp_construct *c,
                        const struct omp_clause *k)
 {
     return is_hard(k) || has_traits(k) || is_negative_device(k) || is_left_out(c, k) ||
-           chooses_device(cg, c, k) || says_attach(k);
+           chooses_device(cg, c, k) || says_attach(k) || is_unknown_to_gcc(cg, k);
 }
 
 static void write_clause(struct cg *cg, const struct omp_construct *c, const struct omp_clause *k)
 {
+    if (is_unknown_to_gcc(cg, k))
+        return;
     if (has_traits(k))
         cg_puts(cg, " uses_allocators(omp_default_mem_alloc)");
     else if (chooses_device(cg, c, k))
@@ -385,7 +393,8 @@ static bool is_of_target(const struct omp_clause *k)
 static void write_target_clauses(struct cg *cg, const struct omp_construct *c)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (is_of_target(k) && !is_left_out(c, k) && !chooses_device(cg, c, k))
+        if (is_of_target(k) && !is_left_out(c, k) && !chooses_device(cg, c, k) &&
+            !is_unknown_to_gcc(cg, k))
             cg_put(cg, " %s", cg_raw(cg, k->extent));
     keep_host(cg, c);
 }
