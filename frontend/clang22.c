@@ -127,6 +127,14 @@ static struct fe *read_directives(const char *path, char *text, size_t length)
     return fe;
 }
 
+static unsigned find_keyword(const struct fe *fe, const struct fe_pragma *p, enum omp_keyword word)
+{
+    unsigned k = p->clauses_at;
+    while (k < p->ntokens && fe_keyword(fe, &p->tokens[k]) != word)
+        k++;
+    return k;
+}
+
 /* Also in a variant of a metadirective. */
 static bool mentions_device(const struct fe *fe, const struct fe_pragma *p)
 {
@@ -163,13 +171,14 @@ bool fe_is_misread(const char *path, char *text, size_t length)
     return misread;
 }
 
-int fe_screen(const char *path, char *text, size_t length, bool *for_device)
+int fe_screen(const char *path, char *text, size_t length, bool *ours)
 {
     struct fe *fe = read_directives(path, text, length);
-    *for_device = false;
+    *ours = false;
     check_pragmas(fe);
     for (unsigned i = 0; i < fe->pragmas.n; i++)
-        *for_device |= mentions_device(fe, &fe->pragmas.at[i]) || chooses(fe, &fe->pragmas.at[i]);
+        *ours |= mentions_device(fe, &fe->pragmas.at[i]) || chooses(fe, &fe->pragmas.at[i]) ||
+                 find_keyword(fe, &fe->pragmas.at[i], OMPK_INSCAN) < fe->pragmas.at[i].ntokens;
     int errors = fe->errors;
     fe_show_messages(fe->u);
     arena_free(fe->a);
@@ -205,14 +214,6 @@ static void blank(char *text, unsigned begin, unsigned end)
         if (!isspace((unsigned char)text[i]) &&
             !(text[i] == '\\' && isspace((unsigned char)text[i + 1])))
             text[i] = ' ';
-}
-
-static unsigned find_keyword(const struct fe *fe, const struct fe_pragma *p, enum omp_keyword word)
-{
-    unsigned k = p->clauses_at;
-    while (k < p->ntokens && fe_keyword(fe, &p->tokens[k]) != word)
-        k++;
-    return k;
 }
 
 static bool has_clause(const struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind)
@@ -262,6 +263,23 @@ static void hide_directive(struct fe *fe, const struct fe_pragma *p, unsigned be
     static const char nothing[] = "region";
     blank(fe->u->text, begin, p->tokens[p->ntokens - 1].end);
     memcpy(fe->u->text + begin, nothing, sizeof nothing - 1);
+}
+
+/* Other reductions beside it, which OpenMP 6.0 allows and loops of the host have. */
+static bool hide_reductions(struct fe *fe, const struct fe_pragma *p)
+{
+    bool hidden = false;
+    for (unsigned k = p->clauses_at, end;
+         k < p->ntokens && (p->c->leaves & OMPL_FOR) && !(p->c->leaves & OURS); k = end) {
+        end = skip_argument(fe, p, k + 1);
+        if (fe_clause_named(fe, &p->tokens[k]) != OMPC_REDUCTION ||
+            fe_keyword(fe, &p->tokens[k + 2]) == OMPK_INSCAN)
+            continue;
+        end += fe_word_at(fe, p, end, ",");
+        blank(fe->u->text, p->tokens[k].begin, p->tokens[end - 1].end);
+        hidden = true;
+    }
+    return hidden;
 }
 
 /* `inscan,` goes. */
@@ -324,7 +342,7 @@ bool fe_hide(const char *path, char *text, size_t length)
         }
         if (find_keyword(fe, p, OMPK_INSCAN) == p->ntokens)
             continue;
-        changed |= hide_leaves(fe, p);
+        changed |= hide_leaves(fe, p) || hide_reductions(fe, p);
         collapsed |= has_clause(fe, p, OMPC_COLLAPSE);
     }
     for (unsigned i = 0; collapsed && i < fe->pragmas.n; i++)

@@ -504,6 +504,10 @@ enum fe_defaultmap {
 struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind);
 /* scan.c */
 void fe_read_scans(struct fe *);
+/* A loop of the host with a scan that clang gets wrong: it leaves out what the variable had before
+ * where threads share the iterations, and inside of a parallel region gives anything.  Of one simd
+ * loop it gets them right. */
+bool fe_scans_on_host(const struct omp_construct *);
 /* spread.c */
 void fe_spread_loops(struct fe *);
 bool fe_may_spread(void);

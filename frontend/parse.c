@@ -45,14 +45,15 @@ static bool is_in_while(const struct fe *fe, unsigned at)
     return loop && loop == other;
 }
 
-/* Loops and atomics of host code are clang's business. */
+/* Loops and atomics of host code are clang's business, but for scans. */
 static void read_statements(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
         p->c->may_wait =
             (p->c->leaves & (OMPL_ATOMIC | OMPL_FLUSH)) && is_in_while(fe, p->c->pragma.begin);
-        if (!p->found || !(p->c->on_device || (p->c->leaves & OMPL_TARGET) || p->c->host_region))
+        if (!p->found || !(p->c->on_device || (p->c->leaves & OMPL_TARGET) || p->c->host_region ||
+                           fe_scans_on_host(p->c)))
             continue;
         if (p->c->leaves & (OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_TASKLOOP))
             fe_canonical_loops(fe, p);

@@ -12,6 +12,11 @@ enum {
 }; /* bytes of an array that is scanned; its copies live in registers or on the stack */
 
 /* ------------------------------------------------------------------ clauses */
+static bool is_of_host(const struct omp_construct *c)
+{
+    return !c->on_device && !(c->leaves & OMPL_TARGET) && !c->host_region;
+}
+
 static bool is_inscan(const struct omp_clause *k)
 {
     return k->kind == OMPC_REDUCTION && k->keyword == OMPK_INSCAN;
@@ -51,9 +56,12 @@ static uint64_t bytes_of(const struct omp_item *it)
     return t && !t->variably_modified && t->size && n <= MAX_ARRAY ? n * t->size : 0;
 }
 
-static void check_item(struct fe *fe, const struct omp_item *it)
+/* Arrays of any length lie on the stack of a host thread. */
+static void check_item(struct fe *fe, const struct omp_construct *c, const struct omp_item *it)
 {
     bool array = it->var && (it->nsections || it->var->type->kind == OMPT_ARRAY);
+    if (fe_scans_on_host(c) && (!it->nsections || bytes_of(it)))
+        return;
     if (array && (!bytes_of(it) || bytes_of(it) > MAX_ARRAY))
         fe_unsupported(fe, it->place, UNSUPPORTED_INSCAN_ARRAY, fe_text(fe, it->text),
                        arena_printf(fe->a, "%d", MAX_ARRAY));
@@ -79,12 +87,12 @@ static void check_clauses(struct fe *fe, const struct omp_construct *c)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
         for (unsigned i = 0; is_inscan(k) && i < k->nitems; i++)
-            check_item(fe, &k->items[i]);
-        if (k->kind == OMPC_REDUCTION && !is_inscan(k))
+            check_item(fe, c, &k->items[i]);
+        if (k->kind == OMPC_REDUCTION && !is_inscan(k) && !fe_scans_on_host(c))
             fe_error_at(fe, k->place,
                         "a 'reduction' clause without 'inscan' on a construct that has one with it "
                         "(OpenMP 5.2, section 5.5.8)");
-        if (k->kind == OMPC_SCHEDULE || k->kind == OMPC_ORDERED)
+        if (k->kind == OMPC_ORDERED || (k->kind == OMPC_SCHEDULE && !fe_scans_on_host(c)))
             fe_error_at(
                 fe, k->place,
                 "clause '%s' on a construct with an 'inscan' reduction (OpenMP 5.2, section 5.5.8)",
@@ -340,23 +348,19 @@ static void read_construct(struct fe *fe, struct fe_pragma *p)
     separate(fe, p, scan, list->kind == OMPC_EXCLUSIVE);
 }
 
-/* Scans of host code are clang's business; but the driver hides those of collapsed loops from its
- * check. */
-static void check_host(struct fe *fe, const struct omp_construct *c)
+bool fe_scans_on_host(const struct omp_construct *c)
 {
     const struct omp_clause *collapse = fe_clause(c, OMPC_COLLAPSE);
-    if (collapse && collapse->value > 1 && inscan_clause(c))
-        fe_unsupported(fe, collapse->place, UNSUPPORTED_HOST_COLLAPSED_SCAN, NULL, NULL);
+    return is_of_host(c) && inscan_clause(c) &&
+           ((c->leaves & OMPL_FOR) || (collapse && collapse->value > 1));
 }
 
 void fe_read_scans(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
-        if (!p->c->on_device && !(p->c->leaves & OMPL_TARGET) && !p->c->host_region) {
-            check_host(fe, p->c);
+        if (is_of_host(p->c) && !fe_scans_on_host(p->c))
             continue;
-        }
         if (!(p->c->leaves & OMPL_SCAN))
             read_construct(fe, p);
         else if (!p->c->parent)

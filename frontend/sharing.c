@@ -674,7 +674,8 @@ void fe_data_sharing(struct fe *fe)
             c->maps = maps.at;
             c->nmaps = maps.n;
         }
-        if (!((c->leaves & SHARING) || c->host_region) || !(c->on_device || fe_target_of(c)))
+        if (!((c->leaves & SHARING) || c->host_region) ||
+            !(c->on_device || fe_target_of(c) || c->scan))
             continue;
         var_list uses = uses_of(fe, c);
         set_sharings(fe, c, &uses);

@@ -707,8 +707,8 @@ char *fe_expand_attributes(const char *path, char *text, size_t *length, bool *d
 char *fe_lower(const char *path, const char *text, size_t length, int nargs,
                const char *const *args, int *errors);
 /* clang22.c: errors for clauses on which clang hangs, in any directive of the text; their number.
- * for_device: some directive has to do with devices; most files have none. */
-int fe_screen(const char *path, char *text, size_t length, bool *for_device);
+ * ours: some directive has to do with devices, or scans; most files have none. */
+int fe_screen(const char *path, char *text, size_t length, bool *ours);
 /* Are there any, or directives that clang takes for others?  Says nothing. */
 bool fe_is_misread(const char *path, char *text, size_t length);
 /* A file as the user wrote it: hides inscan reductions that clang 22 does not know; true if there

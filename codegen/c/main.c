@@ -133,11 +133,11 @@ static bool has_device_constructs(const struct omp_unit *u)
     return u->provides;
 }
 
-/* The host's compiler is not to see the user's text. */
-static bool changes_host(const struct omp_unit *u)
+/* Is some code of the host not what clang would make of the user's text? */
+static bool has_host_code(const struct omp_unit *u)
 {
     for (unsigned i = 0; i < u->nconstructs; i++)
-        if (u->constructs[i]->host_region || u->constructs[i]->for_host)
+        if (u->constructs[i]->host_region || u->constructs[i]->for_host || u->constructs[i]->scan)
             return true;
     return false;
 }
@@ -249,7 +249,7 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
     if (o->emit_tree && rc == TOOL_OK)
         fe_print(stdout, u);
     u->host_only = !has_device_constructs(u);
-    if (rc == TOOL_OK && !o->emit_tree && u->host_only && !lowered && !changes_host(u))
+    if (rc == TOOL_OK && !o->emit_tree && u->host_only && !lowered && !has_host_code(u))
         rc = TOOL_NO_TARGETS;
     if (rc == TOOL_OK)
         rc = write_all(o, u);
@@ -259,7 +259,7 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
 
 static int split_file(const struct options *o, char *text, size_t length)
 {
-    bool for_device, declares;
+    bool ours, declares;
     int errors, rc = TOOL_OK;
     text = fe_expand_attributes(o->path, text, &length, &declares, &errors);
     if (errors)
@@ -272,9 +272,9 @@ static int split_file(const struct options *o, char *text, size_t length)
         text = lowered;
         length = strlen(text);
     }
-    if (fe_screen(o->path, text, length, &for_device))
+    if (fe_screen(o->path, text, length, &ours))
         rc = TOOL_ENDLESS;
-    else if (!o->screen && !for_device && !o->emit_tree && !lowered && !declares)
+    else if (!o->screen && !ours && !o->emit_tree && !lowered && !declares)
         rc = TOOL_NO_TARGETS;
     else if (o->screen)
         rc = misread ? TOOL_REWRITTEN : TOOL_OK;

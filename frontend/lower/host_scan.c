@@ -7,7 +7,8 @@
  *     parallel for reduction(inscan, +: x)     parallel num_threads(1), and simd reduction(…)
  *     for reduction(inscan, +: x)              single, and simd reduction(…)
  *
- * Regions' scans are ours (codegen/c/reduce/scan.c). */
+ * Scans of regions, and of loops that hold other constructs or have clauses without a place here,
+ * are ours (fe_scans_on_host, codegen/c/reduce/scan.c). */
 #include "frontend/lower/lower.h"
 
 bool lower_has_host_scan(struct fe *fe, const struct fe_pragma *p)

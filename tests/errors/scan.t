@@ -32,15 +32,14 @@ loop "schedule of any kind" t.c:3:50 "'schedule'|'inscan'" \
     "parallel for reduction(inscan, +: x) schedule(auto)" "$inclusive"
 loop "a block of the innermost of two loops" t.c:7:13 "'scan'" \
     "parallel for collapse(2) reduction(inscan, +: x)" "$(printf 'for (int j = 0; j < 2; j++) {\nx += a[i]; {\n#pragma omp scan inclusive(x)\nb[i] = x; } }')"
-split "collapsed loops of the host" t.c:2:26 "'collapse'|'inscan'" <<'C'
-void f(int n, int s, int *a) {
-#pragma omp parallel for collapse(2) reduction(inscan, +: s)
-for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {
-s += a[i];
-#pragma omp scan inclusive(s)
-a[j] = s; }
-#pragma omp target
-{ } }
+split "a section of run-time length on the host, beside constructs" t.c:2:47 "'s[0:n]'|'reduction'|'inscan'" <<'C'
+void f(int n, int *s, int *a) {
+#pragma omp parallel for reduction(inscan, +: s[0:n])
+for (int i = 0; i < n; i++) {
+#pragma omp atomic
+s[0] += a[i];
+#pragma omp scan inclusive(s[0:n])
+a[i] = s[0]; } }
 C
 loop "no directive" t.c:3:26 "'reduction'|'inscan'|'scan'" \
     "parallel for reduction(inscan, +: x)" "x += a[i];"

@@ -28,6 +28,89 @@ static int total(int before)
     for (int i = 0; i < N; i++) before += a[i];
     return before;
 }
+
+/* Constructs in the phases. */
+static void with_constructs(void)
+{
+    int s = 7, n = 0, tasks = 0;
+#pragma omp parallel for reduction(inscan, +: s) num_threads(4) schedule(static)
+    for (int i = 0; i < N; i++) {
+#pragma omp atomic
+        n++;
+        s += a[i];
+#pragma omp scan inclusive(s)
+        if (i % 2)
+            continue;
+#pragma omp critical
+        e[i] = s;
+    }
+    for (int i = 1, sum = 7 + a[0]; i < N; i++) {
+        sum += a[i];
+        if (i % 2)
+            e[i] = sum;
+    }
+    CHECK(s == total(7) && !wrong(7, 1) && n == N);
+    s = 9;
+#pragma omp parallel num_threads(3)
+    {
+#pragma omp for reduction(inscan, +: s) nowait
+        for (int i = 0; i < N; i++) {
+            int now = s;
+#pragma omp task firstprivate(i, now) shared(tasks)
+            {
+                e[i] = now;
+#pragma omp atomic
+                tasks++;
+            }
+#pragma omp scan exclusive(s)
+#pragma omp parallel for num_threads(2) reduction(+: s)
+            for (int k = 0; k < 2; k++)
+                s += k ? a[i] - 1 : 1;
+        }
+    }
+    CHECK(s == total(9) && !wrong(9, 0) && tasks == N);
+}
+
+/* firstprivate and lastprivate, of one variable too; collapsed loops; arrays; a reduction of one's own */
+#pragma omp declare reduction(mine : int : omp_out += omp_in) initializer(omp_priv = 0)
+static void with_clauses(int vla)
+{
+    int s = 5, first = 3, last = 0, both = 4, sum = 1, v[3] = { 1, 2, 3 }, large[vla], bad = 0;
+#pragma omp parallel for reduction(inscan, mine: s) firstprivate(first, both) lastprivate(last, both) reduction(+: sum)
+    for (int i = 0; i < N; i++) {
+        e[i] = s;
+        last = i + first;
+        sum += i ? both == i - 1 : both == 4;
+        both = i;
+#pragma omp scan exclusive(s)
+        s += a[i];
+    }
+    CHECK(s == total(5) && !wrong(5, 0) && last == N + 2 && both == N - 1 && sum == N + 1);
+    s = 6;
+#pragma omp parallel for collapse(2) reduction(inscan, +: s) lastprivate(last)
+    for (int i = 0; i < N / 10; i++)
+        for (int j = 0; j < 10; j++) {
+            s += a[i * 10 + j];
+#pragma omp scan inclusive(s)
+            e[i * 10 + j] = s;
+            last = j;
+        }
+    CHECK(s == total(6) && !wrong(6, 1) && last == 9);
+    for (int i = 0; i < vla; i++) large[i] = i;
+#pragma omp parallel for reduction(inscan, +: v, large) firstprivate(last) lastprivate(last)
+    for (int i = 0; i < N; i++) {
+        v[0] += a[i];
+        v[2]++;
+        large[vla - 1] -= 2;
+#pragma omp scan inclusive(v, large)
+        e[i] = v[0];
+        bad += v[2] != i + 4 || large[vla - 1] != vla - 1 - 2 * (i + 1);
+        last = bad;
+    }
+    CHECK(v[0] == total(1) && !wrong(1, 1) && v[1] == 2 && v[2] == N + 3 && last == 0);
+    CHECK(large[0] == 0 && large[vla - 1] == vla - 1 - 2 * N);
+}
+
 int main(void)
 {
     int s = 7, last = 0, first = 3, m = -100, n = N;
@@ -88,5 +171,7 @@ int main(void)
     for (int i = 0; i < 20; i++, y *= 2) want += c[i] * y;
     CHECK_EQ(sum, want);
     CHECK_EQ(x, y);
+    with_constructs();
+    with_clauses(1000);
     return RESULT;
 }
