@@ -169,12 +169,17 @@ static int await_uses(struct work *w, const struct ompgpu_entry *e)
     return 0;
 }
 
-/* The entry of an item.  Not mapped: 0 and NULL. */
-static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
+/* The entry of an item.  Not mapped: 0 and NULL.  covered: what may make way for a new one. */
+static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out,
+                             struct ompgpu_entry **covered)
 {
     struct ompgpu_entry *e = *out = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
-    if (e && !contains_item(e, m) && !(m->flags & OMPGPU_MAP_IMPLICIT))
-        return ompgpu_item_partly_mapped(w, m, e);
+    if (e && !contains_item(e, m) && !(m->flags & OMPGPU_MAP_IMPLICIT)) {
+        *out = NULL;
+        return covered && (*covered = ompgpu_cover(w->dev, (uintptr_t)m->begin, m->size))
+                   ? 0
+                   : ompgpu_item_partly_mapped(w, m, e);
+    }
     return e && take_entry(w, e) ? ompgpu_item_failed(w, m) : 0;
 }
 
@@ -202,17 +207,28 @@ void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
         ompgpu_watch_free(e);
         ompgpu_data_release(dev, e);
     }
+    for (struct ompgpu_entry *k; (k = e->covered);) {
+        e->covered = k->next_covered;
+        ompgpu_data_drop(dev, k);
+    }
     ompgpu_entry_free(dev, e);
 }
 
-static void remove_entry(struct work *w, struct ompgpu_entry *e)
+void ompgpu_data_put(struct work *w, struct ompgpu_entry *e)
 {
-    ompgpu_present_remove(w->dev, e);
     if (w->task) {
         e->range.left = (struct ompgpu_range *)w->task->dropped;
         w->task->dropped = e;
     } else
         ompgpu_data_drop(w->dev, e);
+}
+
+static void remove_entry(struct work *w, struct ompgpu_entry *e)
+{
+    ompgpu_present_remove(w->dev, e);
+    ompgpu_uncover(w->dev, e, e->covered);
+    e->covered = NULL;
+    ompgpu_data_put(w, e);
 }
 
 /* declare target link: the variable's pointer on the device follows its mapping, also that of a
@@ -281,6 +297,8 @@ static void add_references(const struct work *w, struct ompgpu_entry *e, long n)
 static void count(struct work *w, struct ompgpu_entry *e, const struct ompgpu_map *m, long n)
 {
     add_references(w, e, n);
+    if (m->flags & OMPGPU_MAP_POINTER)
+        e->pointees += n;
     e->counted = w->number;
     if (m - w->maps < NOTED)
         w->counted |= (uint64_t)1 << (m - w->maps);
@@ -376,7 +394,8 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
     if (!e || host < e->begin || e->end - host < sizeof(void *))
         return 0;
     if (!pointee)
-        return is_fresh(w, e) && ompgpu_fill_add_pointer(&w->fill, e, m, (uintptr_t)m->base, 0)
+        return is_fresh(w, e) &&
+                       ompgpu_fill_add_pointer(&w->fill, e, m, host, (uintptr_t)m->base, 0)
                    ? ompgpu_item_failed(w, m)
                    : 0;
     uintptr_t value = pointee - ((uintptr_t)m->begin - (uintptr_t)m->base);
@@ -387,7 +406,7 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
         return 0;
     if (a->construct == w->number)
         return ompgpu_item_lies_apart(w, m, find_extended(w->dev, (uintptr_t)m->begin, w->held));
-    if (ompgpu_fill_add_pointer(&w->fill, e, m, value, a->value)) {
+    if (ompgpu_fill_add_pointer(&w->fill, e, m, host, value, a->value)) {
         if (!a->value)
             ompgpu_attachment_drop(e, a);
         return ompgpu_item_failed(w, m);
@@ -501,30 +520,46 @@ static void store_results(const struct work *w)
     }
 }
 
+static int make_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *covered,
+                      struct ompgpu_entry **out)
+{
+    if (create_entry(w, m, out)) {
+        ompgpu_uncover(w->dev, NULL, covered);
+        return -1;
+    }
+    (*out)->covered = covered;
+    return ompgpu_cover_attach(w, m, *out) ? ompgpu_item_failed(w, m) : 0;
+}
+
+static void count_present(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *e)
+{
+    now_ready(w, e);
+    if (!is_counted_in(e, m))
+        ompgpu_covered_enter(w, e, m);
+    else if (e->counted != w->number && has_an_end(e))
+        count(w, e, m, 1);
+}
+
 static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *address)
 {
-    struct ompgpu_entry *e;
+    struct ompgpu_entry *e, *covered = NULL;
     if (!is_counted(m))
         return enter_unmapped(w, m, address);
     if ((m->flags & OMPGPU_MAP_SELF) && !ompgpu_unified())
         return ompgpu_item_wrong(w, m,
                                  "`self` needs memory that host and device share: 'requires "
                                  "unified_shared_memory' or 'self_maps'");
-    if (find_entry(w, m, &e))
+    if (find_entry(w, m, &e, &covered))
         return -1;
     if (!e && (!m->size || ompgpu_unified()))
         return must_be_mapped(m) ? ompgpu_item_wrong(w, m, NOT_PRESENT)
                                  : enter_unmapped(w, m, address);
-    if (!e && enter_result(w, m, address))
+    if (!e && !covered && enter_result(w, m, address))
         return 0;
-    if (!e) {
-        if (create_entry(w, m, &e))
-            return -1;
-    } else {
-        now_ready(w, e);
-        if (e->counted != w->number && has_an_end(e) && is_counted_in(e, m))
-            count(w, e, m, 1);
-    }
+    if (e)
+        count_present(w, m, e);
+    else if (make_entry(w, m, covered, &e))
+        return -1;
     e->pointer &= e->created != w->number || (m->flags & OMPGPU_MAP_POINTER);
     if (address && (m->flags & OMPGPU_MAP_IMPLICIT) && !contains_item(e, m) && check_parts(w, m, e))
         return -1;
@@ -685,14 +720,14 @@ static void take_reference(struct work *w, const struct ompgpu_map *m, struct om
 static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
 {
     struct ompgpu_entry *e;
-    if (find_entry(w, m, &e))
+    if (find_entry(w, m, &e, NULL))
         return -1;
     if (!e && w->how == OMPGPU_LEAVE_REGION && ompgpu_watched())
         ompgpu_stale_missing(w->dev, w->where, m);
     if (!e)
         return w->how == OMPGPU_LEAVE_DATA ? item_missing(w, m) : 0;
     if (!is_counted_in(e, m))
-        return 0;
+        return ompgpu_covered_leave(w, e, m);
     if (has_an_end(e)) {
         take_reference(w, m, e);
         *more |= is_unused(e);
@@ -841,7 +876,7 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
 static int update_item(struct work *w, const struct ompgpu_map *m, struct ompgpu_back *back)
 {
     struct ompgpu_entry *e;
-    if (find_entry(w, m, &e))
+    if (find_entry(w, m, &e, NULL))
         return -1;
     if (!e)
         return item_missing(w, m);

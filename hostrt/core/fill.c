@@ -36,12 +36,13 @@ int ompgpu_fill_add(struct ompgpu_fill *f, struct ompgpu_entry *e, const struct 
 }
 
 int ompgpu_fill_add_pointer(struct ompgpu_fill *f, struct ompgpu_entry *e,
-                            const struct ompgpu_map *m, uintptr_t value, uintptr_t before)
+                            const struct ompgpu_map *m, uintptr_t host, uintptr_t value,
+                            uintptr_t before)
 {
     struct ompgpu_fill_copy *c = new_copy(f);
     if (c)
         *c = (struct ompgpu_fill_copy){
-            .entry = e, .map = m, .begin = (uintptr_t)m->attach, .value = value, .before = before
+            .entry = e, .map = m, .begin = host, .value = value, .before = before
         };
     return c ? 0 : -1;
 }

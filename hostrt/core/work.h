@@ -50,6 +50,21 @@ static inline void unlock_tables(struct ompgpu_device *dev, unsigned held)
         ompgpu_tables_unlock(dev, held);
 }
 
+/* ------------------------------------------------------------------ cover.c */
+/* Takes the mappings of pointers in the range, which are all that is mapped of it, out of the
+ * table; NULL, and nothing has changed: they are not. */
+struct ompgpu_entry *ompgpu_cover(struct ompgpu_device *, uintptr_t begin, size_t size);
+/* Puts them back; by: the one that has covered them, and goes; NULL: there was none. */
+void ompgpu_uncover(struct ompgpu_device *, const struct ompgpu_entry *by,
+                    struct ompgpu_entry *list);
+/* The new mapping gets their pointers; nonzero: no memory. */
+int ompgpu_cover_attach(struct work *, const struct ompgpu_map *, struct ompgpu_entry *by);
+/* An item OMPGPU_MAP_POINTER whose mapping may be covered comes or goes. */
+void ompgpu_covered_enter(const struct work *, struct ompgpu_entry *by, const struct ompgpu_map *);
+int ompgpu_covered_leave(struct work *, struct ompgpu_entry *by, const struct ompgpu_map *);
+/* data.c: gives up a mapping that has left the table */
+void ompgpu_data_put(struct work *, struct ompgpu_entry *);
+
 /* ------------------------------------------------------------------ blocks.c
  * Nonzero: the items of one do not lie together.  Else addresses[i] is that of its base. */
 int ompgpu_check_blocks(struct work *, uintptr_t *addresses);

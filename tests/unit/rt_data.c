@@ -283,6 +283,57 @@ static void attached_pointers(void)
     OK(good && fake_live == 0, "forty pointers in one array");
 }
 
+/* What is mapped of a struct is the storage of pointers to list items: it makes way for the struct. */
+static void covered_pointers(void)
+{
+    int data[3] = { 1, 2, 3 };
+    long more = 9;
+    struct list l = { 3, data, 0, &more };
+#define POINTER(member) { &l, &l.member, sizeof l.member, NULL, OMPGPU_MAP_ALLOC | OMPGPU_MAP_POINTER, 0, #member }
+    const struct ompgpu_map first[] = { POINTER(data), MEMBER(l.data, 0, 3, OMPGPU_MAP_TO) },
+                            second[] = { POINTER(more), MEMBER(l.more, 0, 1, OMPGPU_MAP_TO) },
+                            whole[] = { MAP(l, OMPGPU_MAP_TOFROM) }, alloc[] = { MAP(l, OMPGPU_MAP_ALLOC) },
+                            named[] = { { &l, &l.data, sizeof l.data, NULL, OMPGPU_MAP_TO, 0, "l.data" } };
+    BEGIN(first), BEGIN(second), BEGIN(first);
+    int **cell = (int **)DEVICE(&l.data);
+    OK(is_present(&l.data) && !is_present(&l.n) && *cell == DEVICE(data), "the storage of pointers alone is mapped");
+    BEGIN(whole);
+    struct list *d = DEVICE(&l);
+    OK(is_present(&l.n) && d->n == 3 && d->data == DEVICE(data) && d->more == DEVICE(&more), "the struct takes its place, with the pointers");
+    END(first);
+    d->sum = 7;
+    END(whole);
+    OK(l.sum == 7 && l.data == data && l.more == &more && !is_present(&l.n), "… and comes back with the host's");
+    OK(is_present(&l.data) && is_present(&l.more) && DEVICE(&l.data) == (void *)cell && *cell == DEVICE(data), "then they are where they were");
+    BEGIN(alloc);
+    d = DEVICE(&l);
+    OK(d->data == DEVICE(data), "also where nothing is copied");
+    END(first);
+    OK(!is_present(data) && is_present(&more), "the last reference of a pointer may end meanwhile");
+    BEGIN(second), END(second);
+    l.more = &l.sum;
+    const struct ompgpu_map moved[] = { MEMBER(l.more, 0, 1, OMPGPU_MAP_TO) };
+    BEGIN(moved), END(moved), END(alloc);
+    OK(!is_present(&l.data) && *(long **)DEVICE(&l.more) != DEVICE(&more), "what is attached meanwhile counts afterwards");
+    l.more = &more;
+    END(second);
+    OK(!is_present(&l.more) && fake_live == 0, "nothing stays");
+
+    BEGIN(first), BEGIN(named);
+    OK(FATAL(BEGIN(whole)) && strstr(fatal_text, "only a part"), "a pointer that a clause has named stays, which is an error");
+    END(named), END(first);
+    BEGIN(first), BEGIN(second);
+    fake_fail[FAKE_ALLOC] = 1;
+    OK(FATAL(BEGIN(whole)) && is_present(&l.data) && is_present(&l.more), "where the struct gets no memory, all is as it was");
+    END(second), END(first);
+    BEGIN(first), BEGIN(whole);
+    const struct ompgpu_map delete[] = { { &l, &l.data, sizeof l.data, NULL, OMPGPU_MAP_DELETE | OMPGPU_MAP_POINTER, 0, "l.data" } };
+    END(delete), END(whole);
+    OK(!is_present(&l.data), "delete takes all references of a pointer");
+    END(first);
+    OK(!is_present(data) && fake_live == 0, "nothing stays after that either");
+}
+
 static void private_copies(void)
 {
     int a[10] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 }, out[10];
@@ -378,6 +429,7 @@ int main(void)
     bad_items();
     updates();
     attached_pointers();
+    covered_pointers();
     private_copies();
     declare_target();
     prefetched();
