@@ -11,8 +11,9 @@ static int64_t first_of(const struct omp_section *s) { return known(&s->lower, 0
 
 int64_t fe_section_count(const struct omp_section *s)
 {
-    bool rest = s->dim && first_of(s) >= 0 && (uint64_t)first_of(s) <= s->dim;
-    return s->is_section ? known(&s->length, rest ? (int64_t)s->dim - first_of(s) : -1) : 1;
+    int64_t step = known(&s->stride, 1), room = (int64_t)s->dim - first_of(s);
+    bool rest = s->dim && first_of(s) >= 0 && room >= 0 && step > 0;
+    return s->is_section ? known(&s->length, rest ? (room + step - 1) / step : -1) : 1;
 }
 
 static bool is_beyond(const struct omp_section *s)

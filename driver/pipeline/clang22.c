@@ -37,11 +37,12 @@
  *
  * Valid code that it rejects (accepted_as_rewritten in schedule.c; frontend/rejected.c)
  *   Symptoms: `f().m` in a target construct: "expected addressable lvalue in 'map' clause"; `target
- *   loop` crashes it; `target update` of a static variable that is declare target, or of an array
- *   shape, ([n][m])p: an error; so is a loop that leads away from a bound which it has passed from
- *   the start (frontend/backward.c).  Where its check fails and omp-split has found such code, it
- * checks the text that omp-split writes. Until clang accepts them: tests/run/nameless.c,
- * tests/run/iterator.c, tests/run/backward_loop.c.
+ *   loop` crashes it; `target update` of a static variable that is declare target, of an array
+ *   shape, ([n][m])p, of several sections of one array, of sections without a length: an error; so
+ * is a loop that leads away from a bound which it has passed from the start (frontend/backward.c).
+ * Where its check fails and omp-split has found such code, it checks the text that omp-split
+ * writes. Until clang accepts them: tests/run/nameless.c, tests/run/iterator.c,
+ * tests/run/backward_loop.c, tests/run/update_pieces.c.
  *
  * Variable length arrays on the device (drv_vla_target)
  *   Symptom: "variable length arrays are not supported for the current target" for nvptx64; no

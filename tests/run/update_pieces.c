@@ -75,8 +75,46 @@ static void strides(int n, int step)
     free(a);
 }
 
+/* Several sections and elements of one array in a directive: halos. */
+static void several(int n)
+{
+    static int a[N][M], *row = a[2];
+    int *flat = &a[0][0];
+#pragma omp target enter data map(to: a)
+    ON_DEVICE_ADD(flat, N * M);
+#pragma omp target update from(a[0:1], a[n - 1]) from(a[4][1:2], a[4][5])
+#pragma omp target update from(row[0:2], row[4:2:3])
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < M; j++)
+            CHECK_EQ(a[i][j] == 1000, i == 0 || i == N - 1 || (i == 4 && (j == 1 || j == 2 || j == 5)) ||
+                                          (i == 2 && (j < 2 || j == 4 || j == 7)));
+#pragma omp target exit data map(delete: a)
+}
+
+/* A section without a length is the rest of the dimension, with a stride, too. */
+static void rests(void)
+{
+    static int a[N][M], b[N][M][L];
+    int *flat = &a[0][0], *deep = &b[0][0][0];
+#pragma omp target enter data map(to: a, b)
+    ON_DEVICE_ADD(flat, N * M);
+    ON_DEVICE_ADD(deep, N * M * L);
+#pragma omp target update from(a[::5][1: :3])
+#pragma omp target update from(a[1][7:])
+#pragma omp target update from(b[2][:][3:], b[:][0][::4])
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < M; j++) {
+            CHECK_EQ(a[i][j] == 1000, (i % 5 == 0 && j % 3 == 1) || (i == 1 && j >= 7));
+            for (int k = 0; k < L; k++)
+                CHECK_EQ(b[i][j][k] == 1000, (i == 2 && k >= 3) || (j == 0 && k % 4 == 0));
+        }
+#pragma omp target exit data map(delete: a, b)
+}
+
 int main(void)
 {
+    several(N);
+    rests();
     columns(N, M);
     from_device();
     strides(40, 2);
