@@ -10,7 +10,9 @@
  *     (*g(x)).m    (*({ __auto_type __omp_r1 = &((*g(x))); &(*__omp_r1).m; }))
  *     (T){ x }.m   (*(__typeof__((T){ x }.m) *)((char *)&(T){ x } + offsetof(T, m)))
  *
- * `target loop` makes it crash: the two directives stand on two lines.
+ * `target loop` makes it crash: the two directives stand on two lines.  Groupprivate variables are
+ * none of the device to it, which it says of functions between declare target and its end: they are
+ * `enter` variables, too.
  *
  * `target update` of a static variable, of an array that is a pointer's, ([n][m])p, of a section
  * without a length before its stride, or of several sections or elements of one variable, a[0:1]
@@ -275,6 +277,26 @@ static void separate_loops(struct fe *fe, fe_edits *l)
     }
 }
 
+static void enter_group_variables(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        if (p->c->directive != OMPDIR_GROUPPRIVATE || !fe_word_at(fe, p, p->clauses_at, "("))
+            continue;
+        bool local = false;
+        FE_EACH(r, fe->refs, p->extent)
+            local |= r->var->storage == OMPS_STATIC_LOCAL;
+        unsigned begin = p->tokens[p->clauses_at].begin,
+                 end = p->tokens[fe_closing(fe, p, p->clauses_at)].end;
+        if (!local)
+            fe_add_edit(fe, l, p->extent.begin, 0,
+                        arena_printf(fe->a, "#pragma omp declare target %s%s\n# %u\n",
+                                     fe_enter_clause(),
+                                     fe_text(fe, (struct omp_extent){ begin, end }),
+                                     fe_place(fe->u, p->extent.begin).line));
+    }
+}
+
 static bool has_sections(const struct omp_map *m) { return m->item && m->item->nsections; }
 
 static bool has_several_sections(const struct omp_construct *c, unsigned at)
@@ -444,6 +466,7 @@ void fe_find_rejected(struct fe *fe)
     if (!fe->carriers) { /* once */
         name_roots(fe, &all);
         separate_loops(fe, &all);
+        enter_group_variables(fe, &all);
         fe_add_carriers(fe, &all);
         fe_move_statics(fe, &all);
         fe_turn_backward_loops(fe, &all);

@@ -1,6 +1,8 @@
 /* groupprivate: a variable for each team, in regions and in functions that they call */ /* also: -O0 -g */
 #include "check.h"
 struct pair { int first, second; };
+static int outside, cells[8]; /* of no block */
+#pragma omp groupprivate(outside, cells)
 #pragma omp begin declare target
 static int sum;
 static double row[8];
@@ -16,7 +18,27 @@ static void add(int *to, int n)
     now = sum;
     both.second = now * 0 + 7;
 }
+static int from_outside(int team)
+{
+#pragma omp single
+    {
+        outside = 10 * team;
+    }
+    cells[omp_get_thread_num()] = omp_get_thread_num();
+#pragma omp barrier
+    return outside + cells[7];
+}
 #pragma omp end declare target
+
+static void used_in_a_block(void)
+{
+    int sums[4] = { 0 };
+#pragma omp target teams num_teams(4) thread_limit(32) map(tofrom: sums)
+#pragma omp parallel num_threads(8) reduction(+: sums)
+    sums[omp_get_team_num()] += from_outside(omp_get_team_num());
+    for (int t = 0; t < 4; t++)
+        CHECK_EQ(sums[t], 8 * (10 * t + 7));
+}
 
 int main(void)
 {
@@ -58,5 +80,6 @@ int main(void)
         all += first;
     }
     CHECK_EQ(all, 128);
+    used_in_a_block();
     return RESULT;
 }
