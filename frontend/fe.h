@@ -499,7 +499,8 @@ enum fe_defaultmap {
     DMAP_FIRSTPRIVATE,
     DMAP_PRIVATE,
     DMAP_NONE,
-    DMAP_PRESENT
+    DMAP_PRESENT,
+    DMAP_SELF = OMPM_SELF
 };
 struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind);
 /* scan.c */

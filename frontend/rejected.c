@@ -20,8 +20,9 @@
  * depend of target_data; memspace of uses_allocators; device_type and priority of target; `link` of
  * a variable that a function between begin and end declare target uses, `to` of declare target
  * beside what 6.0 brought; defaultmap beside `default` of a combined construct, which clang takes
- * for one of target, too.  Only the check sees them: it gets a text without.  Words that have an
- * older one of the same meaning (`storage`, `local`) were replaced when clauses were read. */
+ * for one of target, too, and defaultmap(self).  Only the check sees them: it gets a text without.
+ * Words that have an older one of the same meaning (`storage`, `local`) were replaced when clauses
+ * were read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -361,15 +362,6 @@ static void drop_task_clauses(struct fe *fe, fe_edits *l)
     }
 }
 
-static void drop_memory_spaces(struct fe *fe, fe_edits *l)
-{
-    for (unsigned i = 0; i < fe->u->nconstructs; i++)
-        for (const struct omp_clause *k = fe->u->constructs[i]->clauses; k; k = k->next)
-            if (k->kind == OMPC_USES_ALLOCATORS && k->keyword == OMPK_MEMSPACE)
-                fe_add_edit(fe, l, k->extent.begin, k->extent.end - k->extent.begin,
-                            "uses_allocators(omp_default_mem_alloc)");
-}
-
 /* Of the kind, each with the comma after it. */
 static void drop_clauses(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
                          fe_edits *l)
@@ -394,20 +386,24 @@ static void drop_target_clauses(struct fe *fe, fe_edits *l)
             drop_clauses(fe, p, OMPC_DEVICE_TYPE, l);
         if (target || (p->c->leaves & OMPL_DATA))
             drop_clauses(fe, p, OMPC_PRIORITY, l);
-        if (target && fe_clause(p->c, OMPC_DEFAULT))
+        bool self = false;
+        for (const struct omp_clause *k = p->c->clauses; k; k = k->next)
+            self |= k->kind == OMPC_DEFAULTMAP && (k->map & OMPM_SELF);
+        if (target && (self || fe_clause(p->c, OMPC_DEFAULT)))
             drop_clauses(fe, p, OMPC_DEFAULTMAP, l);
     }
 }
 
-/* attach(mode), and the comma or colon after it. */
-static void drop_attach_modifiers(struct fe *fe, fe_edits *l)
+/* attach(mode) and memspace(space), with the comma or colon after it. */
+static void drop_modifiers(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
         for (unsigned k = p->clauses_at;
              k < p->ntokens && ((p->c->leaves & (OMPL_TARGET | OMPL_DATA)) || p->c->host_region);
              k++) {
-            if (fe_keyword(fe, &p->tokens[k]) != OMPK_ATTACH || !fe_word_at(fe, p, k + 1, "("))
+            enum omp_keyword word = fe_keyword(fe, &p->tokens[k]);
+            if ((word != OMPK_ATTACH && word != OMPK_MEMSPACE) || !fe_word_at(fe, p, k + 1, "("))
                 continue;
             unsigned end = fe_closing(fe, p, k + 1) + 1;
             end += fe_word_at(fe, p, end, ",") || fe_word_at(fe, p, k - 1, "(");
@@ -476,9 +472,8 @@ void fe_find_rejected(struct fe *fe)
     drop_updates(fe, &check);
     replace_negative_devices(fe, &check);
     drop_task_clauses(fe, &check);
-    drop_memory_spaces(fe, &check);
     drop_target_clauses(fe, &check);
-    drop_attach_modifiers(fe, &check);
+    drop_modifiers(fe, &check);
     enter_variables(fe, &check);
     drop_bodies_for_gpu(fe, &check);
     if (check.n || fe->respelled)

@@ -502,6 +502,8 @@ static struct omp_capture implicit_capture(struct fe *fe, const struct omp_const
     /* what a private copy begins with is not specified: it may be the value */
     if (b == DMAP_FIRSTPRIVATE || b == DMAP_PRIVATE)
         return unmapped(v, category == OMPK_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_BYVAL);
+    if (b == DMAP_SELF)
+        return by_ref(v, add_mapped(fe, c, maps, v, OMPM_ALLOC | OMPM_SELF));
     if (b != DMAP_DEFAULT && b != DMAP_NONE)
         return by_ref(v, add_mapped(fe, c, maps, v, behaviour_maps[b]));
     if (category == OMPK_SCALAR)

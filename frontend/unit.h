@@ -320,7 +320,8 @@ struct omp_clause {
      */
     struct omp_expr expr;
     enum omp_leaf if_leaf; /* if(parallel: …) and friends: the leaf named, 0 if none */
-    /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: enum fe_defaultmap, frontend use */
+    /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: enum fe_defaultmap, for the
+     * frontend, or OMPM_SELF */
     unsigned map;
     enum omp_sched sched; /* schedule, dist_schedule */
     enum omp_red_op op;   /* reduction, in_reduction, task_reduction */

@@ -61,6 +61,21 @@ static void made_in_region(void)
         CHECK_EQ(bad[i], 0);
 }
 
+/* An allocator of the construct for its private copies, on device and host. */
+static void allocator_in_clause(void)
+{
+    const omp_alloctrait_t aligned[] = { { omp_atk_alignment, 256 } };
+    omp_allocator_handle_t al = omp_null_allocator;
+    int x = 3, sum = 0;
+    for (int on_host = 0; on_host < 2; on_host++) {
+#pragma omp target teams distribute parallel for if(!on_host) reduction(+: sum) map(tofrom: sum) \
+    firstprivate(x) allocate(al: x) uses_allocators(memspace(omp_default_mem_space), traits(aligned): al)
+        for (int i = 0; i < 10; i++)
+            sum += x;
+    }
+    CHECK_EQ(sum, 60);
+}
+
 int main(void)
 {
     devices_by_name();
@@ -125,6 +140,7 @@ int main(void)
         omp_free(b, second);
     }
     CHECK_EQ(bad, 0);
+    allocator_in_clause();
     /* on the host: the numbers of the header may not be those of the OpenMP library */
     const omp_memspace_handle_t spaces[] = { omp_default_mem_space, omp_large_cap_mem_space, omp_const_mem_space, omp_high_bw_mem_space,
                                              omp_low_lat_mem_space };

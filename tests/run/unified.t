@@ -40,6 +40,10 @@ int main(void)
     own++;
     #pragma omp target update from(own)
     CHECK(own == 6);
+    r = 0;
+    #pragma omp target defaultmap(storage: scalar)
+    r++;
+    CHECK(r == 1);
     return bad;
 }
 C
@@ -53,7 +57,7 @@ int twice(int x)
 C
 check "app.c compiles" "$CC" --gpu-arch=emu,sm_90 -O2 app.c -o app
 check "it runs" in_time env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY ./app
-sed -e 's/requires unified_shared_memory/requires self_maps/' -e 's/target map(present, alloc: a)/target map(self: a)/' app.c >self.c
+sed -e 's/requires unified_shared_memory/requires self_maps/' -e 's/target map(present, alloc: a)/target map(self: a)/' -e 's/defaultmap(storage/defaultmap(self/' app.c >self.c
 check "self_maps, and the modifier self" "$CC" --gpu-arch=emu -O2 self.c -o self
 check "... it runs" in_time env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY ./self
 sed 's/target map(/target map(self, /' plain.c >alone.c

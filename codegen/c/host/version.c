@@ -151,6 +151,15 @@ static bool has_traits(const struct omp_clause *k)
     return k->kind == OMPC_USES_ALLOCATORS && k->value;
 }
 
+/* clang asks for the allocators of `allocate` in uses_allocators, where those are not any more. */
+static bool may_use_traits(const struct omp_construct *c, const struct omp_clause *k)
+{
+    bool any = false;
+    for (const struct omp_clause *u = c->clauses; u; u = u->next)
+        any |= has_traits(u);
+    return any && k->kind == OMPC_ALLOCATE;
+}
+
 /* omp_initial_device, for one; the host version runs on the host, whatever the clause says */
 static bool is_negative_device(const struct omp_clause *k)
 {
@@ -164,12 +173,13 @@ static bool is_second_default(const struct omp_construct *c, const struct omp_cl
            k->keyword != OMPK_FIRSTPRIVATE && is_target(c) && cg_clause(c, OMPC_DEFAULTMAP);
 }
 
-/* clang does not know device_type and priority on target.  A host version is done at once: libomp
- * gives one with nowait to threads of its own, where teams never end and the initial values of
- * hostrt/core/host.c are not those of the task. */
+/* clang does not know device_type, priority and defaultmap(self) on target.  A host version is done
+ * at once: libomp gives one with nowait to threads of its own, where teams never end and the
+ * initial values of hostrt/core/host.c are not those of the task. */
 static bool is_left_out(const struct omp_construct *c, const struct omp_clause *k)
 {
-    return is_second_default(c, k) ||
+    bool self = k->kind == OMPC_DEFAULTMAP && (k->map & OMPM_SELF);
+    return self || is_second_default(c, k) || may_use_traits(c, k) ||
            ((k->kind == OMPC_NOWAIT || k->kind == OMPC_DEVICE_TYPE || k->kind == OMPC_PRIORITY) &&
             is_target(c));
 }
