@@ -680,8 +680,10 @@ long long atoll(const char *s) { return strtol(s, (char **)0, 10); }
 /* Where there is one at s; its end. */
 static const char *read_exponent(const char *s, struct decimal *d)
 {
+    if ((*s | 32) != 'e') /* perhaps the end of the text */
+        return s;
     const char *e = s + 1 + (s[1] == '-' || s[1] == '+');
-    if ((*s | 32) != 'e' || *e < '0' || *e > '9')
+    if (*e < '0' || *e > '9')
         return s;
     int exponent = 0;
     _Bool negative = s[1] == '-';

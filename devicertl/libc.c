@@ -84,6 +84,22 @@ PLAIN void *realloc(void *p, usize size)
     return fresh;
 }
 
+HIDDEN char *strndup(const char *, usize);
+HIDDEN char *strdup(const char *);
+HIDDEN char *strndup(const char *s, usize most)
+{
+    usize n = 0;
+    while (n < most && s[n])
+        n++;
+    char *copy = malloc(n + 1);
+    if (copy) {
+        __builtin_memcpy(copy, s, n);
+        copy[n] = 0;
+    }
+    return copy;
+}
+HIDDEN char *strdup(const char *s) { return strndup(s, ~(usize)0); }
+
 #ifdef __NVPTX__
 /* ------------------------------------------------------------------ output
  * LLVM packs variadic arguments with natural alignment, which is what the driver's vprintf reads.
@@ -334,4 +350,14 @@ long long llabs(long long);
 PLAIN int abs(int x) { return x < 0 ? -x : x; }
 PLAIN long labs(long x) { return x < 0 ? -x : x; }
 PLAIN long long llabs(long long x) { return x < 0 ? -x : x; }
+
+#define DIVISION(name, type)                                                                       \
+    struct name##_result {                                                                         \
+        type quot, rem;                                                                            \
+    };                                                                                             \
+    struct name##_result name(type, type);                                                         \
+    struct name##_result name(type a, type b) { return (struct name##_result){ a / b, a % b }; }
+DIVISION(div, int)
+DIVISION(ldiv, long)
+DIVISION(lldiv, long long)
 #endif

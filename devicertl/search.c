@@ -9,6 +9,7 @@ void *bsearch(const void *, const void *, usize, usize, order *);
 int rand_r(unsigned *);
 usize strspn(const char *, const char *);
 usize strcspn(const char *, const char *);
+char *strpbrk(const char *, const char *);
 char *strtok_r(char *, const char *, char **);
 char *(strtok)(char *, const char *);
 long clock(void);
@@ -90,6 +91,12 @@ usize strcspn(const char *s, const char *set)
     while (s[n] && !is_in(s[n], set))
         n++;
     return n;
+}
+
+char *strpbrk(const char *s, const char *set)
+{
+    s += strcspn(s, set);
+    return *s ? (char *)s : (char *)0;
 }
 
 char *strtok_r(char *s, const char *set, char **rest)

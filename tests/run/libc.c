@@ -1,6 +1,7 @@
 /* the C library in regions: text, numbers, sorting, complex functions; GPUs get their own, compared with the host's */
 #include "check.h"
 #include <complex.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <time.h>
@@ -30,6 +31,14 @@ static int write_all(char *s, const double *x, int n)
                    42, 42, 42, 42, 42u, 255u, 255u, 8u, 1ll << 62, 300, 70000, (size_t)9, 'q', "text", "text", "text", "text", (void *)0x1f, 5, 0);
     return at + format(s + at, 5, "%s%d", "abc", 12345);
 }
+/* Each character and EOF, as functions and by the macros of the header, where it has them. */
+static int classes_of(int c)
+{
+    int set = (isalnum(c) != 0) | (isalpha(c) != 0) << 1 | (isblank(c) != 0) << 2 | (iscntrl(c) != 0) << 3 | (isdigit(c) != 0) << 4 |
+              (isgraph(c) != 0) << 5 | (islower(c) != 0) << 6 | (isprint(c) != 0) << 7 | (ispunct(c) != 0) << 8 | (isspace(c) != 0) << 9 |
+              (isupper(c) != 0) << 10 | (isxdigit(c) != 0) << 11 | tolower(c) << 12 | (toupper(c) & 0xff) << 21;
+    return set + (isalpha)(c) * 0 + ((toupper)(c) != toupper(c)) + ((tolower)(c) != tolower(c)) + (!(isspace)(c) != !isspace(c));
+}
 static double complex functions(double complex z)
 {
     double complex w = cexp(z) + clog(z) + csqrt(z) + cpow(z, 0.5 + I) + csin(z) + ccos(z) + ctan(z) + csinh(z) + ccosh(z) + ctanh(z);
@@ -38,6 +47,26 @@ static double complex functions(double complex z)
 #pragma omp end declare target
 enum { N = 14, SIZE = 6000 };
 static const double values[N] = { 0, -0.0, 1, -2.5, 0.1, 123456789, 9.995, 1e23, 5e-324, 1.7976931348623157e308, 3.14159265358979, 0.5, 1e-5, 99999.95 };
+
+static void characters(void)
+{
+    int classes[257], more[5] = { 0 };
+#pragma omp target map(from: classes) map(tofrom: more)
+    {
+        for (int c = -1; c < 256; c++)
+            classes[c + 1] = classes_of(c);
+        char *copy = strdup("two words"), *part = strndup(copy, 3);
+        more[0] = strcmp(copy, "two words") == 0 && strcmp(part, "two") == 0;
+        more[1] = strpbrk(copy, "xwr") == copy + 1 && !strpbrk(part, "x");
+        free(copy), free(part);
+        div_t q = div(-17, 5);
+        ldiv_t l = ldiv(1l << 40, 3);
+        more[2] = q.quot == -3 && q.rem == -2 && l.quot * 3 + l.rem == 1l << 40 && lldiv(7, -2).rem == 1;
+    }
+    for (int c = -1; c < 256; c++)
+        CHECK_EQ(classes[c + 1], classes_of(c));
+    CHECK(more[0] && more[1] && more[2]);
+}
 
 int main(void)
 {
@@ -90,6 +119,7 @@ int main(void)
     for (int i = 0; i < 9; i++) CHECK_EQ(sorted[i], 9 - i);
     CHECK_EQ(found, 3);
     CHECK_EQ(words, 11);
+    characters();
     CHECK_EQ(ints[0], 1); CHECK_EQ(ints[1], -30); CHECK_EQ(ints[2], 1); CHECK_EQ(ints[3], 17); CHECK_EQ(ints[4], 1); CHECK_EQ(ints[5], 1); CHECK_EQ(ints[6], 24);
 #pragma omp target
     { fprintf(stderr, "%s", ""); fputs("", stdout); if (n == 1) { fprintf(stderr, "text\n"); fputs("text\n", stdout); fputs("x", stdout); } }
