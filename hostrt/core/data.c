@@ -169,17 +169,20 @@ static int await_uses(struct work *w, const struct ompgpu_entry *e)
     return 0;
 }
 
-/* The entry of an item.  Not mapped: 0 and NULL.  covered: what may make way for a new one. */
-static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out,
-                             struct ompgpu_entry **covered)
+/* What is mapped of the item, but not all that it names. */
+static inline bool is_partial(const struct ompgpu_entry *e, const struct ompgpu_map *m)
+{
+    return !contains_item(e, m) && !(m->flags & OMPGPU_MAP_IMPLICIT);
+}
+
+enum { PARTLY_MAPPED = 1 };
+
+/* The entry of an item, NULL: it is not mapped; or PARTLY_MAPPED, and the entry of a part. */
+static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
 {
     struct ompgpu_entry *e = *out = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
-    if (e && !contains_item(e, m) && !(m->flags & OMPGPU_MAP_IMPLICIT)) {
-        *out = NULL;
-        return covered && (*covered = ompgpu_cover(w->dev, (uintptr_t)m->begin, m->size))
-                   ? 0
-                   : ompgpu_item_partly_mapped(w, m, e);
-    }
+    if (e && is_partial(e, m))
+        return PARTLY_MAPPED;
     return e && take_entry(w, e) ? ompgpu_item_failed(w, m) : 0;
 }
 
@@ -540,26 +543,10 @@ static void count_present(struct work *w, const struct ompgpu_map *m, struct omp
         count(w, e, m, 1);
 }
 
-static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *address)
+/* What the item needs of its entry, which is there now. */
+static int use_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *e,
+                     uintptr_t *address)
 {
-    struct ompgpu_entry *e, *covered = NULL;
-    if (!is_counted(m))
-        return enter_unmapped(w, m, address);
-    if ((m->flags & OMPGPU_MAP_SELF) && !ompgpu_unified())
-        return ompgpu_item_wrong(w, m,
-                                 "`self` needs memory that host and device share: 'requires "
-                                 "unified_shared_memory' or 'self_maps'");
-    if (find_entry(w, m, &e, &covered))
-        return -1;
-    if (!e && (!m->size || ompgpu_unified()))
-        return must_be_mapped(m) ? ompgpu_item_wrong(w, m, NOT_PRESENT)
-                                 : enter_unmapped(w, m, address);
-    if (!e && !covered && enter_result(w, m, address))
-        return 0;
-    if (e)
-        count_present(w, m, e);
-    else if (make_entry(w, m, covered, &e))
-        return -1;
     e->pointer &= e->created != w->number || (m->flags & OMPGPU_MAP_POINTER);
     if (address && (m->flags & OMPGPU_MAP_IMPLICIT) && !contains_item(e, m) && check_parts(w, m, e))
         return -1;
@@ -573,6 +560,33 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
         *address =
             device_address(e, (uintptr_t)m->begin) - ((uintptr_t)m->begin - (uintptr_t)m->base);
     return 0;
+}
+
+static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *address)
+{
+    struct ompgpu_entry *e, *covered = NULL;
+    if (!is_counted(m))
+        return enter_unmapped(w, m, address);
+    if ((m->flags & OMPGPU_MAP_SELF) && !ompgpu_unified())
+        return ompgpu_item_wrong(w, m,
+                                 "`self` needs memory that host and device share: 'requires "
+                                 "unified_shared_memory' or 'self_maps'");
+    const int found = find_entry(w, m, &e);
+    if (found < 0)
+        return -1;
+    if (found && !(covered = ompgpu_cover(w->dev, (uintptr_t)m->begin, m->size)))
+        return ompgpu_item_partly_mapped(w, m, e);
+    e = found ? NULL : e;
+    if (!e && (!m->size || ompgpu_unified()))
+        return must_be_mapped(m) ? ompgpu_item_wrong(w, m, NOT_PRESENT)
+                                 : enter_unmapped(w, m, address);
+    if (!e && !covered && enter_result(w, m, address))
+        return 0;
+    if (e)
+        count_present(w, m, e);
+    else if (make_entry(w, m, covered, &e))
+        return -1;
+    return use_entry(w, m, e, address);
 }
 
 /* Takes back what the first n items did. */
@@ -720,8 +734,11 @@ static void take_reference(struct work *w, const struct ompgpu_map *m, struct om
 static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
 {
     struct ompgpu_entry *e;
-    if (find_entry(w, m, &e, NULL))
-        return -1;
+    const int found = find_entry(w, m, &e);
+    if (found < 0 || (found && w->how != OMPGPU_LEAVE_REGION))
+        return found < 0 ? -1 : ompgpu_item_partly_mapped(w, m, e);
+    if (found) /* what the construct mapped has gone since, and a part of it come back */
+        e = NULL;
     if (!e && w->how == OMPGPU_LEAVE_REGION && ompgpu_watched())
         ompgpu_stale_missing(w->dev, w->where, m);
     if (!e)
@@ -762,7 +779,7 @@ static int fetch_part(struct work *w, const struct ompgpu_map *m, struct ompgpu_
 static int add_copy_back(struct work *w, const struct ompgpu_map *m, struct ompgpu_back *back)
 {
     struct ompgpu_entry *e = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
-    if (!e || !(m->flags & OMPGPU_MAP_FROM) ||
+    if (!e || is_partial(e, m) || !(m->flags & OMPGPU_MAP_FROM) ||
         (m->flags & (OMPGPU_MAP_DELETE | OMPGPU_MAP_RELEASE)))
         return 0;
     if (!is_unused(e) && !(m->flags & OMPGPU_MAP_ALWAYS))
@@ -876,9 +893,10 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
 static int update_item(struct work *w, const struct ompgpu_map *m, struct ompgpu_back *back)
 {
     struct ompgpu_entry *e;
-    if (find_entry(w, m, &e, NULL))
-        return -1;
-    if (!e)
+    const int found = find_entry(w, m, &e);
+    if (found < 0 || (found && must_be_mapped(m)))
+        return found < 0 ? -1 : ompgpu_item_partly_mapped(w, m, e);
+    if (!e || found) /* not all of it is present */
         return item_missing(w, m);
     if (!m->size)
         return 0;

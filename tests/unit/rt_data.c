@@ -160,7 +160,12 @@ static void sections(void)
         "&x[0][10:20], 80 bytes, mapped at app.c:30; map the larger range first\n") == 0, "partial overlap is an error that names both");
     const struct ompgpu_map around[] = { MAP(x, OMPGPU_MAP_TO) };
     OK(FATAL(BEGIN(around)) && strstr(fatal_text, "only a part"), "so is a range around a mapped one");
-    OK(FATAL(END(around)) && FATAL(UPDATE(around)), "… at the end and in an update, too");
+    x[10] = 1, DEVICE(x + 10)[0] = 78;
+    const struct ompgpu_map all[] = { MAP(x, OMPGPU_MAP_FROM | OMPGPU_MAP_ALWAYS) }, must[] = { MAP(x, OMPGPU_MAP_FROM | OMPGPU_MAP_PRESENT) };
+    END(all);
+    UPDATE(all);
+    OK(x[10] == 1 && DEVICE(x + 10)[0] == 78 && is_present(x + 10), "at the end, and in an update, it is not present: nothing happens");
+    OK(FATAL(UPDATE(must)), "… but for `present`");
     END(some);
     OK(!is_present(x + 10) && fake_live == 0, "nothing stays");
 }
