@@ -15,14 +15,14 @@
  * `enter` variables, too.
  *
  * `target update` of a static variable, of an array that is a pointer's, ([n][m])p, of a section
- * without a length before its stride, or of several sections or elements of one variable, a[0:1]
- * and a[n - 1:1]; device(omp_initial_device), which is negative; attach(mode) in map; nogroup and
- * depend of target_data; memspace of uses_allocators; device_type and priority of target; `link` of
- * a variable that a function between begin and end declare target uses, `to` of declare target
- * beside what 6.0 brought; defaultmap beside `default` of a combined construct, which clang takes
- * for one of target, too, and defaultmap(self).  Only the check sees them: it gets a text without.
- * Words that have an older one of the same meaning (`storage`, `local`) were replaced when clauses
- * were read. */
+ * without a length, or of several parts of one variable, a[0:1] and a[n - 1:1];
+ * device(omp_initial_device), which is negative; attach(mode) in map; nogroup and depend of
+ * target_data; memspace of uses_allocators; device_type and priority of target; `link` of a
+ * variable that a function between begin and end declare target uses, `to` of declare target beside
+ * what 6.0 brought; defaultmap beside `default` of a combined construct, which clang takes for one
+ * of target, too, and defaultmap(self).  Only the check sees them: it gets a text without. Words
+ * that have an older one of the same meaning (`storage`, `local`) were replaced when clauses were
+ * read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -298,12 +298,11 @@ static void enter_group_variables(struct fe *fe, fe_edits *l)
     }
 }
 
-static bool has_sections(const struct omp_map *m) { return m->item && m->item->nsections; }
-
-static bool has_several_sections(const struct omp_construct *c, unsigned at)
+/* Elements, sections or members of one variable: clang knows of some that they are apart. */
+static bool is_part_beside_another(const struct omp_construct *c, unsigned at)
 {
-    for (unsigned i = 0; i < at && has_sections(&c->maps[at]); i++)
-        if (c->maps[i].var == c->maps[at].var && has_sections(&c->maps[i]))
+    for (unsigned i = 0; i < at && c->maps[at].item; i++)
+        if (c->maps[i].var == c->maps[at].var && c->maps[i].item)
             return true;
     return false;
 }
@@ -320,7 +319,7 @@ static bool is_beyond_clang(const struct omp_construct *c)
 {
     for (unsigned i = 0; (c->leaves & OMPL_UPDATE) && i < c->nmaps; i++) {
         const struct omp_var *v = c->maps[i].var;
-        if ((c->maps[i].item && is_odd_item(c->maps[i].item)) || has_several_sections(c, i))
+        if ((c->maps[i].item && is_odd_item(c->maps[i].item)) || is_part_beside_another(c, i))
             return true;
         if (v->declare_target && v->declare_target != OMPV_DT_IMPLICIT &&
             (v->is_static || v->storage == OMPS_STATIC_LOCAL))

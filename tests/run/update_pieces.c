@@ -91,6 +91,18 @@ static void several(int n)
 #pragma omp target exit data map(delete: a)
 }
 
+static void members(int k)
+{
+    struct { int n; double sum, cell[M]; } part[2] = { 0 };
+#pragma omp target data map(to: part)
+    {
+#pragma omp target
+        part[k].sum = 5, part[k].n = 6, part[k].cell[3] = 7;
+#pragma omp target update from(part[k].sum, part[k].cell[2:2])
+        CHECK(part[k].sum == 5 && part[k].cell[3] == 7 && !part[k].n);
+    }
+}
+
 /* A section without a length is the rest of the dimension, with a stride, too. */
 static void rests(void)
 {
@@ -115,6 +127,7 @@ int main(void)
 {
     several(N);
     rests();
+    members(1);
     columns(N, M);
     from_device();
     strides(40, 2);
