@@ -57,14 +57,11 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
     long holds; /* references of `ompx_hold` */
     /* omp_target_associate_ptr: device memory is the user's */
     bool associated;
-    bool listed;   /* it is in the table */
-    bool shared;   /* an allocation: the host reaches it at the same address */
-    bool busy;     /* being copied, by a thread that does not hold the lock (fill.c) */
-    bool lost;     /* its value, with the device (rescue.c) */
-    bool pointer;  /* made for the storage of a pointer that leads to a list item */
-    long pointees; /* … references of those list items, which may be counted here alone (cover.c) */
-    /* mappings of pointers that this one has taken the place of, and the next one of those */
-    struct ompgpu_entry *covered, *next_covered;
+    bool listed;  /* it is in the table */
+    bool shared;  /* an allocation: the host reaches it at the same address */
+    bool busy;    /* being copied, by a thread that does not hold the lock (fill.c) */
+    bool lost;    /* its value, with the device (rescue.c) */
+    bool pointer; /* made for the storage of a pointer that leads to a list item */
     void *memory; /* allocated for a mapping of ours: what `device` points into; NULL: … */
     struct ompgpu_pack *pack; /* … it shares this block with others */
     void *shadow;             /* its device memory since the device was given up */
@@ -88,6 +85,9 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
     unsigned nuses, room_for_uses;
     struct ompgpu_attachment *attachments;
     unsigned nattachments, room;
+    long pointees; /* of `pointer`: references of list items that it leads to (cover.c) */
+    /* mappings of pointers that this one has taken the place of, and the next one of those */
+    struct ompgpu_entry *covered, *next_covered;
 };
 static inline long ompgpu_refs(const struct ompgpu_entry *e)
 {

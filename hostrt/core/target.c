@@ -13,6 +13,13 @@
 #include "hostrt/core/core.h"
 #include "hostrt/core/deferred.h"
 
+struct sequence { /* kernels that are run instead of a region's, and loops around some of them */
+    const struct ompgpu_phase *phases;
+    unsigned nphases;
+    const struct ompgpu_repeat *repeats;
+    unsigned nrepeats;
+};
+
 struct running { /* one region at work */
     struct ompgpu_device *dev;
     struct ompgpu_thread *thread; /* that does it; NULL: … */
@@ -23,12 +30,8 @@ struct running { /* one region at work */
     struct ompgpu_function *function;
     const struct ompgpu_map *maps;
     unsigned nmaps;
-    bool launched; /* the device may have changed what is there */
-    /* kernels that are run instead of the region's; none: that is */
-    const struct ompgpu_phase *phases;
-    unsigned nphases;
-    const struct ompgpu_repeat *repeats; /* loops around some of them */
-    unsigned nrepeats;
+    bool launched;                   /* the device may have changed what is there */
+    const struct sequence *sequence; /* NULL: the region's kernel */
     struct ompgpu_where where;
 };
 
@@ -409,22 +412,22 @@ static int find_kernel(struct running *r, const struct ompgpu_phase *p)
 }
 
 /* The loop that the phase is in, or NULL. */
-static const struct ompgpu_repeat *loop_around(const struct ompgpu_repeat *loops, unsigned n,
-                                               unsigned phase)
+static const struct ompgpu_repeat *loop_around(const struct sequence *s, unsigned phase)
 {
-    for (unsigned i = 0; i < n; i++)
-        if (phase >= loops[i].first && phase < loops[i].end)
-            return &loops[i];
+    for (unsigned i = 0; i < s->nrepeats; i++)
+        if (phase >= s->repeats[i].first && phase < s->repeats[i].end)
+            return &s->repeats[i];
     return NULL;
 }
 
 /* Phases [first, end); last: nothing is launched after them. */
-static int run_in_order(struct running *r, unsigned first, unsigned end,
-                        const struct ompgpu_param *params, unsigned nparams, bool last)
+static __attribute__((noinline)) int run_in_order(struct running *r, unsigned first, unsigned end,
+                                                  const struct ompgpu_param *params,
+                                                  unsigned nparams, bool last)
 {
     int bad = 0;
     for (unsigned i = first; i < end && !bad; i++) {
-        const struct ompgpu_phase *p = &r->phases[i];
+        const struct ompgpu_phase *p = &r->sequence->phases[i];
         r->where = ompgpu_at_region(p->region);
         bad = find_kernel(r, p) ||
               run_kernel(r, p->region, params, nparams, p->launch, last && i + 1 == end);
@@ -444,19 +447,20 @@ static int run_repeat(struct running *r, const struct ompgpu_repeat *repeat, boo
 }
 
 /* Where the last phase may not be run at all, nothing waits for the device. */
-static bool may_end_early(const struct running *r)
+static bool may_end_early(const struct sequence *s)
 {
-    const struct ompgpu_repeat *last = r->nrepeats ? &r->repeats[r->nrepeats - 1] : NULL;
-    return last && last->end == r->nphases && !last->times;
+    const struct ompgpu_repeat *last = s->nrepeats ? &s->repeats[s->nrepeats - 1] : NULL;
+    return last && last->end == s->nphases && !last->times;
 }
 
 /* Buffers grow before the first kernel is launched: none that one uses is given back. */
 static int prepare_phases(struct running *r, const struct ompgpu_param *params, unsigned nparams)
 {
+    const struct sequence *s = r->sequence;
     int bad = 0;
-    for (unsigned i = 0; i < r->nphases && !bad; i++) {
-        const struct ompgpu_phase *p = &r->phases[i];
-        const struct ompgpu_repeat *loop = loop_around(r->repeats, r->nrepeats, i);
+    for (unsigned i = 0; i < s->nphases && !bad; i++) {
+        const struct ompgpu_phase *p = &s->phases[i];
+        const struct ompgpu_repeat *loop = loop_around(s, i);
         struct ompgpu_geometry g;
         struct ompgpu_env env;
         size_t reduce;
@@ -467,19 +471,21 @@ static int prepare_phases(struct running *r, const struct ompgpu_param *params, 
     return bad;
 }
 
-static int run_phases(struct running *r, const struct ompgpu_param *params, unsigned nparams)
+static __attribute__((noinline)) int run_phases(struct running *r,
+                                                const struct ompgpu_param *params, unsigned nparams)
 {
+    const struct sequence *s = r->sequence;
     const struct ompgpu_where whole = r->where;
     int bad = prepare_phases(r, params, nparams);
     unsigned at = 0;
-    for (unsigned i = 0; i < r->nrepeats && !bad; i++) {
-        const struct ompgpu_repeat *loop = &r->repeats[i];
+    for (unsigned i = 0; i < s->nrepeats && !bad; i++) {
+        const struct ompgpu_repeat *loop = &s->repeats[i];
         bad = run_in_order(r, at, loop->first, params, nparams, false) ||
-              run_repeat(r, loop, loop->end == r->nphases);
+              run_repeat(r, loop, loop->end == s->nphases);
         at = loop->end;
     }
-    bad = bad || run_in_order(r, at, r->nphases, params, nparams, true);
-    if (!bad && may_end_early(r))
+    bad = bad || run_in_order(r, at, s->nphases, params, nparams, true);
+    if (!bad && may_end_early(s))
         bad = r->dev->plugin->sync(r->dev->ordinal);
     if (!bad)
         r->where = whole;
@@ -490,8 +496,8 @@ static int run_region(struct running *r, struct ompgpu_region *region,
                       const struct ompgpu_param *params, unsigned nparams,
                       const struct ompgpu_launch *launch)
 {
-    return r->nphases ? run_phases(r, params, nparams)
-                      : run_kernel(r, region, params, nparams, launch, true);
+    return r->sequence ? run_phases(r, params, nparams)
+                       : run_kernel(r, region, params, nparams, launch, true);
 }
 
 /* The same as __ompgpu_target(), but that all of it is put into the task's queue. */
@@ -640,16 +646,11 @@ static int run_or_fail(struct running *r, struct ompgpu_region *region, int foun
 static inline __attribute__((always_inline)) int
 run_target(struct ompgpu_region *region, const struct ompgpu_map *maps, unsigned nmaps,
            const struct ompgpu_param *params, unsigned nparams, const struct ompgpu_launch *launch,
-           const struct ompgpu_phase *phases, unsigned nphases, const struct ompgpu_repeat *repeats,
-           unsigned nrepeats)
+           const struct sequence *sequence)
 {
-    struct running r = { .maps = maps,
-                         .nmaps = nmaps,
-                         .where = ompgpu_at_region(region),
-                         .phases = phases,
-                         .nphases = nphases,
-                         .repeats = repeats,
-                         .nrepeats = nrepeats };
+    struct running r = {
+        .maps = maps, .nmaps = nmaps, .where = ompgpu_at_region(region), .sequence = sequence
+    };
     if (!(r.dev = ompgpu_device_get(&r.where, launch->device)))
         return 1;
     int found = ompgpu_function_get(region, r.dev, OMPGPU_FORM_KERNEL, &r.function);
@@ -672,19 +673,18 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
                     const struct ompgpu_param *params, unsigned nparams,
                     const struct ompgpu_launch *launch)
 {
-    return run_target(region, maps, nmaps, params, nparams, launch, NULL, 0, NULL, 0);
+    return run_target(region, maps, nmaps, params, nparams, launch, NULL);
 }
 
 /* A launch takes as long as one team takes for some thousand iterations. */
-static bool are_long(const struct ompgpu_phase *phases, unsigned n,
-                     const struct ompgpu_repeat *repeats, unsigned nrepeats)
+static bool is_worth_launches(const struct sequence *s)
 {
     enum { WORTH_A_LAUNCH = 4096 };
     double trips = 0, launches = 0;
-    for (unsigned i = 0; i < n; i++) {
-        const struct ompgpu_repeat *loop = loop_around(repeats, nrepeats, i);
+    for (unsigned i = 0; i < s->nphases; i++) {
+        const struct ompgpu_repeat *loop = loop_around(s, i);
         const double times = loop ? (double)loop->times : 1;
-        trips += times * (double)phases[i].launch->trip;
+        trips += times * (double)s->phases[i].launch->trip;
         launches += times;
     }
     return trips >= launches * WORTH_A_LAUNCH;
@@ -695,9 +695,9 @@ int __ompgpu_target_repeated(struct ompgpu_region *region, const struct ompgpu_m
                              const struct ompgpu_launch *launch, const struct ompgpu_phase *phases,
                              unsigned n, const struct ompgpu_repeat *repeats, unsigned nrepeats)
 {
-    const bool whole = !are_long(phases, n, repeats, nrepeats);
-    return run_target(region, maps, nmaps, params, nparams, launch, phases, whole ? 0 : n, repeats,
-                      whole ? 0 : nrepeats);
+    const struct sequence s = { phases, n, repeats, nrepeats };
+    return run_target(region, maps, nmaps, params, nparams, launch,
+                      is_worth_launches(&s) ? &s : NULL);
 }
 
 int __ompgpu_target_phases(struct ompgpu_region *region, const struct ompgpu_map *maps,
@@ -705,8 +705,7 @@ int __ompgpu_target_phases(struct ompgpu_region *region, const struct ompgpu_map
                            const struct ompgpu_launch *launch, const struct ompgpu_phase *phases,
                            unsigned n)
 {
-    static const struct ompgpu_repeat none;
-    return __ompgpu_target_repeated(region, maps, nmaps, params, nparams, launch, phases, n, &none,
+    return __ompgpu_target_repeated(region, maps, nmaps, params, nparams, launch, phases, n, NULL,
                                     0);
 }
 
