@@ -142,6 +142,7 @@ struct path { /* from a variable to the storage of a list item, while it is foll
      * was followed since the object's first member */
     CXCursor object;
     bool has_object, object_arrow, object_fresh;
+    bool at_end; /* each member on the way through the object is the last of its struct */
     unsigned derefs;
     struct omp_var *var;
 };
@@ -250,8 +251,23 @@ static void add_deref(struct path *x, CXCursor c)
     x->plain = false;
 }
 
+static enum CXVisitorResult keep_field(CXCursor field, CXClientData last)
+{
+    *(CXCursor *)last = field;
+    return CXVisit_Continue;
+}
+
+/* Any member of a union is its last. */
+static bool is_last_member(CXCursor field)
+{
+    CXCursor record = clang_getCursorSemanticParent(field), last = clang_getNullCursor();
+    clang_Type_visitFields(clang_getCursorType(record), keep_field, &last);
+    return clang_getCursorKind(record) == CXCursor_UnionDecl || clang_equalCursors(field, last);
+}
+
 static void add_member(struct path *x, CXCursor c, CXCursor object)
 {
+    CXCursor field = clang_getCursorReferenced(c);
     bool arrow = clang_getCanonicalType(x->type).kind == CXType_Pointer || type_is_array(x->type);
     bool element = arrow && type_is_array(x->type) && !is_array_parameter(x);
     if (element)
@@ -262,10 +278,11 @@ static void add_member(struct path *x, CXCursor c, CXCursor object)
         x->object = object;
         x->has_object = true;
         x->object_arrow = arrow && !element;
-        x->object_fresh = true;
+        x->object_fresh = x->at_end = true;
     }
-    x->type = clang_getCursorType(clang_getCursorReferenced(c));
-    *VEC_PUSH(x->r->fe->a, &x->members) = fe_location(x->r->fe, clang_getCursorReferenced(c));
+    x->at_end &= is_last_member(field);
+    x->type = clang_getCursorType(field);
+    *VEC_PUSH(x->r->fe->a, &x->members) = fe_location(x->r->fe, field);
     x->text.end = fe_extent(x->r->fe, c).end;
     x->sections.n = 0;
     x->base = (struct omp_extent){ 0, 0 };
@@ -409,6 +426,7 @@ static CXType read_item(struct reader *r, struct omp_item *item, CXCursor c)
     item->derefs = x.derefs;
     item->members = x.members.at;
     item->nmembers = x.members.n;
+    item->may_be_longer = x.derefs && x.at_end;
     if (x.derefs)
         read_base_pointer(r, item, &x);
     if (r->c && fe_clause_rows[r->c->kind].arg == ARG_REDUCE)

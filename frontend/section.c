@@ -27,16 +27,13 @@ static bool is_beyond(const struct omp_section *s)
     return n > 0 && (!room || (step > 0 && (uint64_t)(n - 1) > (room - 1) / (uint64_t)step));
 }
 
-/* The last member of what a pointer leads to may be longer than it is declared. */
-static bool may_be_longer(const struct omp_item *it) { return it->derefs && it->nmembers; }
-
 const char *fe_bad_section(const struct omp_item *it)
 {
     for (unsigned i = 0; i < it->nsections; i++) {
         const struct omp_section *s = &it->sections[i];
         if (s->is_section && s->is_unbounded && !s->length.extent.end)
             return "an array section without a length of what has no known size";
-        if (is_beyond(s) && !(i == 0 && may_be_longer(it)))
+        if (is_beyond(s) && !(i == 0 && it->may_be_longer))
             return "past the end of the array";
     }
     return NULL;

@@ -307,6 +307,9 @@ struct omp_item {           /* one list item:  v | v[l:n][..] | s.m | s->m[l:n] 
      * base pointer as an item, and the outermost struct object that holds a member */
     const unsigned *members;
     unsigned nmembers;
+    /* the last member of what a pointer leads to: programs declare such arrays with fewer elements
+     * than they allocate */
+    bool may_be_longer;
     struct omp_item *pointer, *object;
     struct omp_place place;
 };

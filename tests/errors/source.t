@@ -109,7 +109,7 @@ int main(void) { int x = 0;
 x = f(); }
 C
 bad_item() { # name, column, clause, item
-    printf 'struct s { int n, v[]; };\nextern int open[];\nvoid f(int *p, struct s *s) { int a[10], b[5][6];\n#pragma omp target %s\n;\n(void)a, (void)b, (void)p, (void)s; }\n' "$3" >item.c
+    printf 'struct s { int n, v[]; }; struct t { int a[4], b[2]; };\nextern int open[];\nvoid f(int *p, struct s *s, struct t *t) { int a[10], b[5][6];\n#pragma omp target %s\n;\n(void)a, (void)b, (void)p, (void)s, (void)t; }\n' "$3" >item.c
     bad "$1" "t.c:4:$2" "'$4'" <item.c
 }
 bad_item "section of a pointer without length" 24 "map(p[:])" "p[:]"
@@ -118,6 +118,7 @@ bad_item "array of unknown size without length" 39 "enter data map(to: open[:])"
 bad_item "section past the end" 24 "map(a[5:6])" "a[5:6]"
 bad_item "section past the end of a row" 32 "update from(b[0:5][3:4])" "b[0:5][3:4]"
 bad_item "section with a stride past the end" 30 "update to(a[0:6:2])" "a[0:6:2]"
+bad_item "section past the end of a member, others behind it" 39 "enter data map(to: t->a[2:3])" "t->a[2:3]"
 bad_item "element past the end" 24 "map(a[10])" "a[10]"
 bad "allocate, static" t.c:4:22 "'allocate'|'n'" <<'C'
 int main(void) { int x = 0;
