@@ -400,7 +400,7 @@ struct emu_rendezvous {
 struct emu_fault {
     int signal, code;
     void *address, *pc;
-    void *line_pc; /* in the image: where pc is, or was called from; NULL: not known */
+    const void *line_pc; /* in code with lines: where pc is, or was called from; NULL: not known */
     bool overflow;
 };
 /* What checked code of this launch has asked for, each at the place of its pointer's hash. */

@@ -50,19 +50,37 @@ static void forward_signal(int signo, siginfo_t *info, void *context, const stru
     }
 }
 
-/* Where in the image the fault is; in a function of the C library: from where the image called it,
- * which the stack tells, since nothing but a return address is likely to point to code. */
-static void *find_line_pc(const struct emu_worker *w, void *pc, const char *sp)
+/* The instruction before the address: call, relative or by way of a register or memory. */
+static bool follows_call(const unsigned char *p)
+{
+    enum { RELATIVE = 0xE8, GROUP = 0xFF, REG = 0x38, CALL = 0x10 };
+    static const unsigned char lengths[] = { 2, 3, 4, 6, 7 };
+    for (unsigned i = 0; i < sizeof lengths; i++)
+        if (p[-lengths[i]] == GROUP && (p[1 - lengths[i]] & REG) == CALL)
+            return true;
+    return p[-5] == RELATIVE;
+}
+
+static bool has_line(const struct emu_module *m, const void *pc)
+{
+    struct ompgpu_line line;
+    return ompgpu_emu_image_has_code(m, pc) && ompgpu_emu_line_of(m, pc, &line);
+}
+
+/* Where in the program's code of the image the fault is; in a function of the C library, of this
+ * one or of the device runtime: from where the program called it, which the stack tells: what
+ * points behind a call is likely to be its return address. */
+static const void *find_line_pc(const struct emu_worker *w, const void *pc, const char *sp)
 {
     const struct emu_module *m = w->launch->module;
     const struct emu_fiber *f = w->current->fiber;
-    if (ompgpu_emu_image_has_code(m, pc))
+    if (has_line(m, pc))
         return pc;
     if (sp < f->stack)
         return NULL;
     for (; sp + sizeof(void *) <= f->stack + f->size; sp += sizeof(void *)) {
-        char *called_from = *(char *const *)sp;
-        if (ompgpu_emu_image_has_code(m, called_from))
+        const unsigned char *called_from = *(unsigned char *const *)sp;
+        if (has_line(m, called_from - 1) && follows_call(called_from))
             return called_from - 1;
     }
     return NULL;
