@@ -250,6 +250,9 @@ static int make_all(const struct options *o)
 /* --help and the like are all that is done. */
 static void print_asked(const struct options *o)
 {
+    int code = 0;
+    if (o->version || o->doctor)
+        drv_signals();
     if (o->completion)
         drv_print_completion();
     else if (o->clangd)
@@ -258,16 +261,14 @@ static void print_asked(const struct options *o)
         drv_print_man(o->ninputs ? o->args[o->nargs - 1].value : "");
     else if (o->help)
         drv_print_help();
-    if (o->completion || o->clangd || o->man || o->help)
-        drv_exit(fflush(stdout) == 0 && !ferror(stdout) ? 0 : EXIT_COMPILE);
-    if (o->version) {
-        drv_signals();
-        drv_exit(drv_print_version(o));
-    }
-    if (o->doctor) {
-        drv_signals();
-        drv_exit(drv_doctor(o));
-    }
+    else if (o->version)
+        code = drv_print_version(o);
+    else if (o->doctor)
+        code = drv_doctor(o);
+    else
+        return;
+    drv_check_stdout();
+    drv_exit(code);
 }
 
 int main(int argc, char **argv)

@@ -9,11 +9,8 @@
 /* ------------------------------------------------------------------ the output */
 static void print_file(const char *text, size_t n)
 {
-    if (fwrite(text, 1, n, stdout) == n && fflush(stdout) == 0)
-        return;
-    if (errno == EPIPE)
-        drv_exit(EXIT_COMPILE); /* by SIGPIPE, without a word */
-    diag_fatal(EXIT_COMPILE, "cannot write standard output: %s", strerror(errno));
+    fwrite(text, 1, n, stdout);
+    drv_check_stdout();
 }
 
 /* `-o -`, as for clang. */

@@ -297,6 +297,15 @@ int drv_proc_run(struct proc *p)
 }
 
 /* ------------------------------------------------------------------ the way out */
+void drv_check_stdout(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    if (errno == EPIPE)
+        drv_exit(EXIT_COMPILE); /* by SIGPIPE, without a word */
+    diag_fatal(EXIT_COMPILE, "cannot write standard output: %s", strerror(errno));
+}
+
 void drv_exit(int code)
 {
     drv_proc_kill_all();

@@ -47,6 +47,8 @@ bool drv_show(const char *file, bool all);
 double drv_now(void); /* seconds */
 /* The only way out: ends the children and removes temporary files.  diag_fatal comes here. */
 void drv_exit(int code) __attribute__((noreturn));
+/* An error, and the way out, where it does not take what was printed. */
+void drv_check_stdout(void);
 
 /* ------------------------------------------------------------------ temporary files (temp.c) */
 const char *drv_temp_dir(void);      /* created on first use */

@@ -31,8 +31,10 @@ check "... the source stays" has plain.c 'return 0'
 says "unwritable directory" 1 "'/no/such/dir/x.o'|No such file" $ARCH -c app.c -o /no/such/dir/x.o
 says "unwritable directory, link" 1 "'/no/such/dir/x'|No such file" plain.c -o /no/such/dir/x
 if [ -c /dev/full ]; then
-    "$CC" $ARCH --emit=device-c app.c >/dev/full 2>err; rc=$?
-    check "standard output is full" [ $rc = 1 ] && check "standard output is full: what is said" one_error "standard output|No space left"
+    for asked in "$ARCH --emit=device-c app.c" --help --version --doctor --emit=clangd; do
+        "$CC" $asked >/dev/full 2>err; rc=$?
+        check "standard output is full, $asked" [ $rc = 1 ] && check "... what is said" one_error "standard output|No space left"
+    done
     check "output is full" test_must_fail 1 "$CC" $ARCH -c app.c -o /dev/full
 else skip "full output" "no /dev/full"; fi
 says "output is a directory" 1 "'/'|directory" $ARCH -c app.c -o /
