@@ -361,12 +361,14 @@ static void set_sharings(struct fe *fe, struct omp_construct *c, const var_list 
 }
 
 /* A global that only device functions name has storage on the device that no construct copies to or
- * from.  Who also names it in a region or a map clause probably thinks otherwise. */
+ * from.  Who also names it in a region or a map clause probably thinks otherwise.  One that each
+ * thread has is an error there. */
 static void warn_of_own_storage(struct fe *fe, const struct omp_construct *c,
                                 const struct omp_var *v, struct omp_place place)
 {
+    enum { SAID = FE_VAR_WARNED | FE_VAR_THREAD_LOCAL | FE_VAR_THREADPRIVATE };
     if (c->host_region || v->declare_target != OMPV_DT_IMPLICIT || v->type->is_const ||
-        (fe->var_flags.at[v->id] & FE_VAR_WARNED))
+        (fe->var_flags.at[v->id] & SAID))
         return;
     fe->var_flags.at[v->id] |= FE_VAR_WARNED;
     fe_report(fe->u, place, DIAG_WARNING,

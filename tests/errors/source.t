@@ -557,6 +557,14 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 { n++; n--; x++; } }
 C
+bad "... in a function that a region calls" t.c:2:29 "'n'" <<'C'
+static _Thread_local int n;
+static int f(void) { return n; }
+int main(void) { int x = 0;
+#pragma omp target map(x)
+x = n + f(); }
+C
+check "... and nothing else" silent err warning
 # in the order of the text, each line once, whichever pass has found it
 cat >order.c <<'C'
 static _Thread_local int n;
