@@ -14,6 +14,9 @@
  * none of the device to it, which it says of functions between declare target and its end: they are
  * `enter` variables, too.
  *
+ * For the next loop of a nest it does not look into a block that holds the loop alone, beside other
+ * statements: such a block gets an empty statement.
+ *
  * `target update` of a static variable, of an array that is a pointer's, ([n][m])p, of a section
  * without a length, or of several parts of one variable, a[0:1] and a[n - 1:1];
  * device(omp_initial_device), which is negative; attach(mode) in map; nogroup and depend of
@@ -315,6 +318,46 @@ static bool is_odd_item(const struct omp_item *it)
     return it->shape.end > 0;
 }
 
+/* The loop's block, and those in it. */
+static void open_block(struct walk *w, CXCursor block)
+{
+    CXCursor loop = block;
+    fe_cursors v = { 0 };
+    do {
+        fe_children(w->fe, loop, &v);
+        loop = v.n == 1 ? v.at[0] : clang_getNullCursor();
+    } while (clang_getCursorKind(loop) == CXCursor_CompoundStmt);
+    if (clang_getCursorKind(loop) != CXCursor_ForStmt)
+        return;
+    for (; !clang_equalCursors(block, loop); block = child_of(w->fe, block))
+        fe_add_edit(w->fe, w->edits, fe_begin(w->fe, block) + 1, 0, ";");
+}
+
+static enum CXChildVisitResult open_blocks_of(CXCursor c, CXCursor parent, CXClientData data)
+{
+    struct walk *w = data;
+    fe_cursors v = { 0 };
+    (void)parent;
+    if (clang_getCursorKind(c) != CXCursor_CompoundStmt)
+        return CXChildVisit_Recurse;
+    fe_children(w->fe, c, &v);
+    for (unsigned i = 0; v.n > 1 && i < v.n; i++)
+        if (clang_getCursorKind(v.at[i]) == CXCursor_CompoundStmt)
+            open_block(w, v.at[i]);
+    return CXChildVisit_Recurse;
+}
+
+static void open_blocks(struct fe *fe, fe_edits *l)
+{
+    struct walk w = { fe, l, clang_getNullCursor(), 0 };
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        const struct omp_clause *k = fe_clause(p->c, OMPC_COLLAPSE);
+        if (p->assoc == ASSOC_LOOP && p->found && k && k->value > 1)
+            clang_visitChildren(p->stmt, open_blocks_of, &w);
+    }
+}
+
 static bool is_beyond_clang(const struct omp_construct *c)
 {
     for (unsigned i = 0; (c->leaves & OMPL_UPDATE) && i < c->nmaps; i++) {
@@ -462,6 +505,7 @@ void fe_find_rejected(struct fe *fe)
         name_roots(fe, &all);
         separate_loops(fe, &all);
         enter_group_variables(fe, &all);
+        open_blocks(fe, &all);
         fe_add_carriers(fe, &all);
         fe_move_statics(fe, &all);
         fe_turn_backward_loops(fe, &all);

@@ -39,10 +39,12 @@
  *   Symptoms: `f().m` in a target construct: "expected addressable lvalue in 'map' clause"; `target
  *   loop` crashes it; `target update` of a static variable that is declare target, of an array
  *   shape, ([n][m])p, of several sections of one array, of sections without a length: an error; so
- * is a loop that leads away from a bound which it has passed from the start (frontend/backward.c).
- * Where its check fails and omp-split has found such code, it checks the text that omp-split
- * writes. Until clang accepts them: tests/run/nameless.c, tests/run/iterator.c,
- * tests/run/backward_loop.c, tests/run/update_pieces.c.
+ *   is a loop that leads away from a bound which it has passed from the start
+ *   (frontend/backward.c), and a block that holds the next loop of a nest alone, beside other
+ *   statements.  Where its check fails and omp-split has found such code, it checks the text that
+ *   omp-split writes.
+ *   Until clang accepts them: tests/run/nameless.c, iterator.c, backward_loop.c, update_pieces.c,
+ *   collapse_inner.c.
  *
  * Variable length arrays on the device (drv_vla_target)
  *   Symptom: "variable length arrays are not supported for the current target" for nvptx64; no

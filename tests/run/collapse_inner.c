@@ -67,6 +67,37 @@ static void statements(void)
     }
 }
 
+/* Inner blocks hold the loops, with statements on both sides. */
+static void blocks(void)
+{
+    int before[N] = { 0 }, after[N] = { 0 };
+    clear();
+#pragma omp target teams distribute parallel for collapse(3) map(tofrom: count, before, after)
+    for (int i = 0; i < N; i++) {
+        before[i] = i;
+        {
+            int own = i + 1;
+            {
+                for (int j = 0; j < N; j++) {
+                    {
+                        int twice = 2 * j;
+                        for (int k = 0; k < M; k++) {
+                            count[i][j][k] += twice + k + own;
+                        }
+                    }
+                }
+            }
+            after[i] = own;
+        }
+    }
+    for (int i = 0; i < N; i++) {
+        CHECK(before[i] == i && after[i] == i + 1);
+        for (int j = 0; j < N; j++)
+            for (int k = 0; k < M; k++)
+                want(i, j, k, 2 * j + k + i + 1);
+    }
+}
+
 static void in_parallel(void)
 {
     int j = -1;
@@ -96,6 +127,7 @@ int main(void)
     triangle();
     three_loops();
     statements();
+    blocks();
     in_parallel();
     return RESULT;
 }
