@@ -92,6 +92,20 @@ printf 'int missing(void);\nint main(void) { return missing(); }\n' >undef.c
 check "failed link" test_must_fail 1 "$CC" undef.c -o out && check "... clean" clean && check "... what was there stays" old
 check "success" "$CC" $ARCH app.c -o out && check "... clean" clean
 check "output through a symbolic link" sh -c "echo >real && ln -s real link && '$CC' $ARCH -c app.c -o link && test -L link -a -s real"
+# In a directory that others can write to, nobody knows the name of what becomes the output.
+foreign() { echo victim >victim; sh -c "for name in out out.o out.device; do ln -s victim .\$name.\$\$.tmp; done; exec '$CC' $*"; [ "$(cat victim)" = victim ]; }
+for file in app.c plain.c; do
+    check "a link in the way of the output, $file" foreign $ARCH -c $file -o out && check "... of a program" foreign $ARCH $file -o out
+    rm -f .*.tmp
+done
+if command -v strace >/dev/null; then
+    check "its name" sh -c "strace -f -e trace=open,openat -o trace '$CC' $ARCH -c app.c -o out && grep -q '[.]out[.].*tmp.*O_CREAT.*O_EXCL' trace"
+else skip "its name" "no strace"; fi
+# A header that cannot be read: by whom, and nothing is left.
+ln -s loop.h loop.h
+{ echo '#include "loop.h"'; cat app.c; } >reads.c
+check "unreadable header" test_must_fail 1 sh -c "'$CC' $ARCH -MD -c reads.c -o reads.o 2>log"
+check "... message" has log 'reads.c:1:10: fatal error: .*loop.h' && check "... nothing left" test ! -e reads.o -a ! -e reads.d && check "... clean" clean
 check "output to /dev/null" "$CC" $ARCH -c app.c -o /dev/null
 check "... stays a device" test -c /dev/null
 finish

@@ -255,7 +255,30 @@ int main(int argc, char **argv)
     case 5:;
         #pragma omp target update to(present: a[0:50:2])
         break;
+    case 6:; /* what is mapped of its struct is another member */
+        static struct { int x, y, z; } parts[2];
+        #pragma omp target enter data map(to: parts[1].y)
+        #pragma omp target enter data map(present, alloc: parts[1].x)
+        break;
     }
+    return 0;
+}
+C
+program stops <<'C'
+#include "common.h"
+static int check(int i)
+{
+    if (i == 3) {
+        #pragma omp error at(execution) severity(fatal) message("three")
+    }
+    return i;
+}
+int main(void)
+{
+    BEGIN;
+    #pragma omp target map(tofrom: s)
+    for (int i = 0; i < 10; i++)
+        s = check(i);
     return 0;
 }
 C
@@ -433,6 +456,10 @@ not_mapped 2 10 "from(present: s)|s, 4"
 not_mapped 3 14 "a[0:0], 0"
 not_mapped 4 17 "a[argc:0], 0"
 not_mapped 5 20 "a[0:50:2]"
+not_mapped 6 25 "parts[1].x, 4"
+check "emu: an error directive" test_must_fail 1 in_time sh -c './stops >out 2>err'
+check "... message" mentions "$(tail -n 1 err)" "ompgpu: stops.c:12: error: |region main_12|error directive|line 5|team 0, thread 0"
+check "... its own, and data as before" has out 'stops.c:5: error: .*three' 'data as before'
 runs_on_host "emu: device number" number 5 "region main_5|host|device number 7|1 device"
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
 dies "emu: device number, MANDATORY" number 5 "region main_5|OMP_TARGET_OFFLOAD=MANDATORY|device number 7|1 device"
