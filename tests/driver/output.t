@@ -156,7 +156,7 @@ rm -f o.*
 check "-fcoverage-mapping" "$CC" $ARCH -fprofile-instr-generate -fcoverage-mapping -c app.c -o o.o && cp ../.log ../err && check "... is said to be without effect" has ../err 'warning: .*-fcoverage-mapping.*app.c' && check "... unless there are no regions" silent_for plain.c
 rm -f o.*
 check "--coverage in one step" "$CC" $ARCH --coverage app.c -o prog && check "... runs" test "$(./prog)" = OK
-check "... counts beside the program" test -s prog-app.gcda && check "... and notes" test -s prog-app.gcno
+check "... counts beside the program" test -s prog-app.gcda && check "... and notes, of the program's functions" sh -c "grep -q main prog-app.gcno && ! grep -q '<ompgpu>' prog-app.gcno"
 printf 'int main(void) { int x;\n#pragma omp target map(x)\n{ x = undeclared; } }\n' >bad.c
 check "an error" test_must_fail 1 "$CC" $ARCH --coverage -fstack-usage -c bad.c && check "... leaves nothing" test "$(find . -name '*bad*')" = ./bad.c
 cd ..

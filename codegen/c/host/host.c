@@ -856,10 +856,12 @@ static void register_unit(struct cg *cg, unsigned nvars)
         "%s, %u, %u, 0 };",
         cg_quoted(cg, u->path), nvars ? "__ompgpu_vars" : "0", nvars, unit_flags(u));
     /* before and after those of the program, which may have regions */
-    cg_open_function(cg, "static void __attribute__((constructor(100))) __ompgpu_enter(void)");
+    cg_open_function(cg, "static void __attribute__((constructor(100), "
+                         "no_profile_instrument_function)) __ompgpu_enter(void)");
     cg_line(cg, "__ompgpu_register(&__ompgpu_unit);");
     cg_close(cg);
-    cg_open_function(cg, "static void __attribute__((destructor(100))) __ompgpu_leave(void)");
+    cg_open_function(cg, "static void __attribute__((destructor(100), "
+                         "no_profile_instrument_function)) __ompgpu_leave(void)");
     cg_line(cg, "__ompgpu_unregister(&__ompgpu_unit);");
     cg_close(cg);
 }
