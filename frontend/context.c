@@ -17,13 +17,22 @@
 #include <string.h>
 
 enum answer { NO, YES, UNKNOWN };
-enum { MAX_TRAITS = 32 };
+enum {
+    MAX_TRAITS = 32,
+    MOST_CANDIDATES = sizeof((struct fe_candidates *)0)->at / sizeof(struct fe_candidate)
+};
 #define TRAIT_LEAVES (OMPL_TARGET | OMPL_TEAMS | OMPL_PARALLEL | OMPL_FOR | OMPL_SIMD)
 #define TRAIT_DISPATCH (1u << 31) /* no leaf */
 
 /* The constructs around, outermost first: one leaf each. */
 struct around {
     unsigned leaves[MAX_TRAITS], n;
+};
+
+struct trait {
+    enum fe_trait_set set;
+    unsigned selector;
+    const char *property;
 };
 
 struct selector { /* the argument of when(), match() while it is read, and what came out */
@@ -39,6 +48,8 @@ struct selector { /* the argument of when(), match() while it is read, and what 
      */
     bool late;
     unsigned condition, condition_end;
+    struct trait traits[MAX_TRAITS];
+    unsigned ntraits;
 };
 
 /* ------------------------------------------------------------------ tokens */
@@ -176,6 +187,42 @@ static unsigned trait_at(const struct selector *s, unsigned k)
     return directive_leaf(s, k) & TRAIT_LEAVES;
 }
 
+static void add_trait(struct selector *s, enum fe_trait_set set, unsigned name, unsigned b,
+                      unsigned e)
+{
+    struct omp_extent text = { 0, 0 };
+    if (b < e)
+        text = (struct omp_extent){ s->p->tokens[b].begin, s->p->tokens[e - 1].end };
+    if (s->ntraits < MAX_TRAITS)
+        s->traits[s->ntraits++] =
+            (struct trait){ set, set == TRAITS_CONSTRUCT ? 0 : word_value(s, name, WORDS_SELECTOR),
+                            fe_text(s->fe, text) };
+}
+
+static bool has_trait(const struct selector *s, const struct trait *t)
+{
+    for (unsigned i = 0; i < s->ntraits; i++)
+        if (s->traits[i].set == t->set && s->traits[i].selector == t->selector &&
+            !strcmp(s->traits[i].property, t->property))
+            return true;
+    return false;
+}
+
+/* Is what x asks for a part of what y asks for? */
+static bool is_part(const struct selector *x, const struct selector *y)
+{
+    for (unsigned i = 0; i < x->ntraits; i++)
+        if (!has_trait(y, &x->traits[i]))
+            return false;
+    return x->ntraits < y->ntraits;
+}
+
+/* A selector that is a part of another one that matches has no score. */
+static bool is_better(const struct selector *s, const struct selector *than)
+{
+    return is_part(than, s) || (s->score > than->score && !is_part(s, than));
+}
+
 static void add_answer(struct selector *s, enum answer a, unsigned at)
 {
     if (a == UNKNOWN && !s->unknown)
@@ -204,6 +251,7 @@ static void read_constructs(struct selector *s, unsigned b, unsigned e)
             bool found = leaf && next < s->around->n;
             if (found)
                 s->score += 1ull << next++;
+            add_trait(s, TRAITS_CONSTRUCT, w, w, w + 1);
             add_answer(s, yes(found), w);
         }
     }
@@ -253,6 +301,7 @@ static void read_trait(struct selector *s, const struct selector_row *row, unsig
                        unsigned b, unsigned e)
 {
     enum answer answer = row->trait(s, b, e);
+    add_trait(s, row->set, name, b, e);
     if (row->weight != NO_TRAIT)
         add_answer(s, answer, name);
 }
@@ -311,6 +360,7 @@ static enum answer evaluate(struct selector *s, unsigned b, unsigned e)
     s->how = MATCH_ALL;
     s->score = 0;
     s->unknown = 0;
+    s->ntraits = 0;
     while (b < e) {
         unsigned end = find_top(s, b, e, ","), set = word_value(s, b, WORDS_TRAIT_SET);
         if (set && token_is(s, b + 1, "=") && token_is(s, b + 2, "{"))
@@ -379,8 +429,8 @@ static struct choice choose(struct fe *fe, const struct fe_pragma *p, bool devic
                             const struct around *around)
 {
     struct selector s = { .fe = fe, .p = p, .device = device, .around = around };
+    struct selector chosen = s;
     struct choice best = { 0 };
-    unsigned long long score = 0;
     for (unsigned k = p->clauses_at; k < p->ntokens; k++) {
         if (!token_is(&s, k + 1, "("))
             continue;
@@ -390,9 +440,9 @@ static struct choice choose(struct fe *fe, const struct fe_pragma *p, bool devic
             enum answer a = colon < close ? evaluate(&s, k + 2, colon) : NO; /* clang complains */
             if (a == UNKNOWN && !best.unknown)
                 best.unknown = s.unknown ? s.unknown : k;
-            if (a == YES && (!best.made || s.score > score)) {
+            if (a == YES && (!best.made || is_better(&s, &chosen))) {
                 best.b = colon + 1, best.e = close, best.made = true;
-                score = s.score;
+                chosen = s;
             }
         } else if (!best.made &&
                    (opens_clause(&s, k, OMPC_DEFAULT) || opens_clause(&s, k, OMPC_OTHERWISE))) {
@@ -401,6 +451,18 @@ static struct choice choose(struct fe *fe, const struct fe_pragma *p, bool devic
         k = close;
     }
     return best;
+}
+
+bool fe_chosen_everywhere(struct fe *fe, const struct fe_pragma *p, unsigned *b, unsigned *e)
+{
+    struct around around = constructs_around(fe, p->extent.begin, false);
+    bool in_target = has_target(&around);
+    struct choice host = choose(fe, p, false, &around);
+    if (!in_target)
+        around = constructs_around(fe, p->extent.begin, true);
+    struct choice device = choose(fe, p, true, &around);
+    *b = host.b, *e = host.e;
+    return !host.unknown && !device.unknown && host.b == device.b;
 }
 
 static bool mentions_target(const struct fe *fe, const struct fe_pragma *p)
@@ -544,7 +606,7 @@ static struct fe_function *variant_for(struct fe *fe, const struct variant *v, u
 {
     struct around around = { .n = 0 };
     struct fe_function *best = NULL;
-    unsigned long long score = 0;
+    struct selector chosen;
     for (unsigned i = 0; i < n; i++) {
         struct selector s;
         if (v[i].base != base || offset < v[i].from)
@@ -554,9 +616,9 @@ static struct fe_function *variant_for(struct fe *fe, const struct variant *v, u
         enum answer a = applies(fe, &v[i], &around, &s);
         if (a == UNKNOWN)
             return NULL;
-        if (a == YES && (!best || s.score > score)) {
+        if (a == YES && (!best || is_better(&s, &chosen))) {
             best = v[i].function;
-            score = s.score;
+            chosen = s;
         }
     }
     return best;
@@ -624,15 +686,20 @@ bool fe_is_late(struct fe *fe, const struct fe_pragma *p)
     return *condition_of(fe, &s);
 }
 
-/* Behind those with the same score. */
-static void add_candidate(struct fe_candidates *list, struct fe_candidate one)
+/* Behind those with the same score.  selectors: of what is in the list */
+static void add_candidate(struct fe *fe, struct fe_candidates *list, struct selector *selectors,
+                          const struct variant *v, const struct selector *s)
 {
     unsigned i = list->n;
-    if (i == sizeof list->at / sizeof *list->at)
+    if (i == MOST_CANDIDATES)
         return;
-    for (list->n++; i && list->at[i - 1].score < one.score; i--)
+    for (list->n++; i && is_better(s, &selectors[i - 1]); i--) {
         list->at[i] = list->at[i - 1];
-    list->at[i] = one;
+        selectors[i] = selectors[i - 1];
+    }
+    selectors[i] = *s;
+    list->at[i] = (struct fe_candidate){ v->function->f->name, condition_of(fe, s), v->p,
+                                         s->condition, s->condition_end };
 }
 
 static struct fe_candidates up_to_certain(struct fe_candidates list)
@@ -647,6 +714,7 @@ struct fe_candidates fe_find_candidates(struct fe *fe, const char *base, unsigne
                                         unsigned where, bool dispatch)
 {
     struct fe_candidates list = { .n = 0 };
+    struct selector selectors[MOST_CANDIDATES];
     variant_list v = find_variants(fe);
     struct around around = constructs_around(fe, offset, false);
     bool device = has_target(&around) || where == FE_ON_GPU;
@@ -660,9 +728,7 @@ struct fe_candidates fe_find_candidates(struct fe *fe, const char *base, unsigne
         };
         if (strcmp(v.at[i].base->f->name, base) == 0 && offset >= v.at[i].from &&
             evaluate(&s, v.at[i].match, v.at[i].end) == YES)
-            add_candidate(&list, (struct fe_candidate){ v.at[i].function->f->name,
-                                                        condition_of(fe, &s), v.at[i].p, s.score,
-                                                        s.condition, s.condition_end });
+            add_candidate(fe, &list, selectors, &v.at[i], &s);
     }
     return up_to_certain(list);
 }

@@ -449,6 +449,8 @@ void fe_use_carriers(struct fe *);
 /* context.c */
 void fe_resolve_metadirectives(struct fe *);
 void fe_apply_variants(struct fe *);
+/* Does the metadirective stand for the same directive on host and device, its tokens [*b, *e)? */
+bool fe_chosen_everywhere(struct fe *, const struct fe_pragma *, unsigned *b, unsigned *e);
 const char *fe_variant_unknown(struct fe *, const struct fe_pragma *);
 /* begin declare variant: could its functions be the ones to call on the device, or on the host? */
 bool fe_variants_match(struct fe *, const struct fe_pragma *, bool device);
@@ -461,7 +463,6 @@ const char *fe_variant_base(struct fe *, const struct fe_pragma *);
 struct fe_candidate {
     const char *function, *condition; /* "": it holds; that is the last one */
     const struct fe_pragma *p;
-    unsigned long long score;
     unsigned begin, end; /* tokens of the condition */
 };
 struct fe_candidates {

@@ -121,21 +121,49 @@ void lower_score(struct lowering *l, struct fe_pragma *p)
 }
 
 /* ------------------------------------------------------------------ what is known at run time */
-/* The first set, of the first clause that has one. */
-static bool find_late(struct fe *fe, const struct fe_pragma *p, struct late *x)
+/* The first such set of the clause `when`. */
+static bool find_late_in(struct fe *fe, const struct fe_pragma *p, struct late *x)
 {
-    unsigned after = p->clauses_at;
-    for (; lower_find(fe, p, OMPC_WHEN, after, &x->when); after = lower_after(fe, p, &x->when)) {
-        unsigned colon = fe_find_top(fe, p, x->when.begin, x->when.end, ":");
-        for (unsigned k = x->when.begin; k < colon; k = x->end + 1) {
-            x->begin = k;
-            x->end = fe_find_top(fe, p, k, colon, ",");
-            x->set = (enum fe_trait_set)value_of(fe, p, k, WORDS_TRAIT_SET);
-            if (is_late(fe, p, x))
-                return true;
-        }
+    unsigned colon = fe_find_top(fe, p, x->when.begin, x->when.end, ":");
+    for (unsigned k = x->when.begin; k < colon; k = x->end + 1) {
+        x->begin = k;
+        x->end = fe_find_top(fe, p, k, colon, ",");
+        x->set = (enum fe_trait_set)value_of(fe, p, k, WORDS_TRAIT_SET);
+        if (is_late(fe, p, x))
+            return true;
     }
     return false;
+}
+
+/* What the program gives the clause. */
+static long long score_of(struct fe *fe, const struct fe_pragma *p, const struct lower_argument *a)
+{
+    long long sum = 0, value;
+    unsigned colon = fe_find_top(fe, p, a->begin, a->end, ":");
+    for (unsigned k = a->begin; k < colon; k++)
+        if (lower_keyword(fe, p, k) == OMPK_SCORE && fe_word_at(fe, p, k + 1, "(") &&
+            fe_constant(fe, p, k + 2, fe_closing(fe, p, k + 1), &value))
+            sum += value;
+    return sum;
+}
+
+/* Of the clauses that have one, the first with the highest score: in this order OpenMP asks them.
+ */
+static bool find_late(struct fe *fe, const struct fe_pragma *p, struct late *x)
+{
+    struct late one;
+    bool found = false;
+    long long best = 0;
+    unsigned after = p->clauses_at;
+    for (; lower_find(fe, p, OMPC_WHEN, after, &one.when); after = lower_after(fe, p, &one.when)) {
+        if (!find_late_in(fe, p, &one))
+            continue;
+        long long score = score_of(fe, p, &one.when);
+        if (!found || score > best)
+            *x = one, best = score;
+        found = true;
+    }
+    return found;
 }
 
 bool lower_chooses_late(struct fe *fe, const struct fe_pragma *p)
@@ -232,6 +260,50 @@ void lower_metadirective(struct lowering *l, struct fe_pragma *p)
                   arena_printf(fe->a, "if (%s) {%s} else {%s}", condition,
                                side(fe, p, with_context(fe, p, &x)),
                                side(fe, p, without_clause(fe, p, &x))));
+}
+
+/* ------------------------------------------------------------------ known here
+ * Where selectors ask for the constructs around, clang takes the last of several clauses with the
+ * same score, also one that asks for less than another. */
+static bool asks_for_constructs(struct fe *fe, const struct fe_pragma *p)
+{
+    for (unsigned k = p->clauses_at; k + 2 < p->ntokens; k++)
+        if (value_of(fe, p, k, WORDS_TRAIT_SET) == TRAITS_CONSTRUCT &&
+            fe_word_at(fe, p, k + 1, "="))
+            return true;
+    return false;
+}
+
+/* Does this one, or another, which may be inside of it? */
+bool lower_asks_for_constructs(struct fe *fe, const struct fe_pragma *p)
+{
+    for (; p < fe->pragmas.at + fe->pragmas.n; p++)
+        if (p->c->directive == OMPDIR_METADIRECTIVE && asks_for_constructs(fe, p))
+            return true;
+    return false;
+}
+
+/* The constructs around may be others when that is replaced. */
+static bool is_in_metadirective(struct fe *fe, const struct fe_pragma *p)
+{
+    for (const struct fe_pragma *q = fe->pragmas.at; q < p; q++)
+        if (q->c->directive == OMPDIR_METADIRECTIVE && q->found &&
+            fe_stmt_end(fe, q->stmt) > p->extent.begin)
+            return true;
+    return false;
+}
+
+void lower_known_choice(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    unsigned b, e;
+    if (is_in_metadirective(fe, p) || !fe_chosen_everywhere(fe, p, &b, &e))
+        return;
+    const char *line =
+        b < e ? lower_line(fe, arena_printf(fe->a, "omp %s", lower_tokens(fe, p, b, e)),
+                           p->extent.end)
+              : fe_newlines_of(fe, p->extent);
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin, line);
 }
 
 /* ------------------------------------------------------------------ blocks */

@@ -101,6 +101,8 @@ void lower_unroll(struct lowering *, struct fe_pragma *);
 void lower_fuse(struct lowering *, struct fe_pragma *);
 void lower_split(struct lowering *, struct fe_pragma *);
 void lower_metadirective(struct lowering *, struct fe_pragma *);
+bool lower_asks_for_constructs(struct fe *, const struct fe_pragma *);
+void lower_known_choice(struct lowering *, struct fe_pragma *);
 bool lower_scores_condition(struct fe *, const struct fe_pragma *);
 bool lower_selects_required(struct fe *, const struct fe_pragma *);
 void lower_required(struct lowering *, struct fe_pragma *);

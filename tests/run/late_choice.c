@@ -120,8 +120,81 @@ static void scores(int n)
     CHECK_EQ(block, n);
 }
 
+/* Who asks for more of the same is preferred, in whatever order; else the first. */
+static int wider(void) { return 1; }
+static int narrow(void) { return 2; }
+static int wide(void) { return 3; }
+#pragma omp declare variant(wide) match(device = {kind(any)}, implementation = {vendor(llvm)})
+#pragma omp declare variant(wider) match(device = {kind(any)}, implementation = {vendor(llvm)}, user = {condition(1)})
+#pragma omp declare variant(narrow) match(device = {kind(any)})
+static int any(void) { return 4; }
+
+static void parts(int one)
+{
+    int got[6] = { 0 };
+#pragma omp target map(tofrom: got) thread_limit(8)
+    {
+#pragma omp metadirective when(device={kind(nohost)}: parallel num_threads(3)) when(device={kind(nohost)}, user={condition(1)}: parallel num_threads(2)) \
+    otherwise(parallel num_threads(2))
+        if (omp_get_thread_num() == 0)
+            got[0] = omp_get_num_threads();
+#pragma omp metadirective when(device={kind(any)}: parallel num_threads(3)) when(device={kind(any)}, user={condition(one)}: parallel num_threads(2))
+        if (omp_get_thread_num() == 0)
+            got[1] = omp_get_num_threads();
+        got[2] = any();
+#pragma omp parallel num_threads(1)
+        {
+#pragma omp metadirective when(construct={parallel}: nothing) when(construct={parallel}, user={condition(1)}: parallel num_threads(1))
+            got[3] = omp_get_level();
+        }
+    }
+#pragma omp parallel num_threads(1)
+    {
+#pragma omp metadirective when(construct={parallel}: nothing) when(construct={parallel}, user={condition(1)}: parallel num_threads(1))
+        got[4] = omp_get_level();
+#pragma omp metadirective when(construct={parallel}: parallel num_threads(1)) when(construct={parallel}: nothing)
+        got[5] = omp_get_level();
+    }
+    CHECK(got[0] == 2 && got[1] == 2 && got[2] == 1);
+    CHECK(got[3] == 2 && got[4] == 2 && got[5] == 2);
+}
+
+/* The construct around is chosen at run time, too. */
+static int around(int parallel, int shared)
+{
+    int level = 0, last = 0;
+#pragma omp metadirective when(user={condition(parallel)}: parallel num_threads(2) reduction(max: level))
+    {
+        level = omp_get_level();
+#pragma omp metadirective when(construct={parallel}, user={condition(!shared)}: for private(last)) when(construct={parallel}: for)
+        for (int i = 0; i < N; i++)
+            if (i == N - 1)
+                last = 1;
+    }
+    return 10 * level + last;
+}
+
+/* Conditions are asked in the order of their scores. */
+static int asked[4], nasked;
+static int ask(int who, int holds)
+{
+    asked[nasked++] = who;
+    return holds;
+}
+static void order(void)
+{
+    int there = 0;
+#pragma omp metadirective when(user={condition(score(1): ask(1, 1))}: parallel num_threads(1) reduction(+: there)) \
+    when(user={condition(score(9): ask(2, 0))}: single) when(user={condition(score(5): ask(3, 0))}: masked)
+    there++;
+    CHECK(there == 1 && nasked == 3 && asked[0] == 2 && asked[1] == 3 && asked[2] == 1);
+}
+
 int main(void)
 {
+    parts(1);
+    CHECK(around(0, 0) == 1 && around(0, 1) == 1 && around(1, 0) == 10 && around(1, 1) == 11);
+    order();
     scores(5), scores(6), scores(7);
     late_variants();
     for (int i = 0; i < 4; i++) conditions(i & 1, i >> 1);
