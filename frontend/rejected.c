@@ -18,7 +18,8 @@
  * statements: such a block gets an empty statement.
  *
  * `target update` of a static variable, of an array that is a pointer's, ([n][m])p, of a section
- * without a length, or of several parts of one variable, a[0:1] and a[n - 1:1];
+ * without a length, of several parts of one variable, a[0:1] and a[n - 1:1], or of a pointer beside
+ * what it leads to;
  * device(omp_initial_device), which is negative; attach(mode) in map; nogroup and depend of
  * target_data; memspace of uses_allocators; device_type and priority of target; `link` of a
  * variable that a function between begin and end declare target uses, `to` of declare target beside
@@ -381,6 +382,47 @@ static void drop_updates(struct fe *fe, fe_edits *l)
     }
 }
 
+/* Is item p the pointer that leads to item x? */
+static bool leads_to(const struct omp_item *p, const struct omp_item *x)
+{
+    const struct omp_item *by = x->pointer;
+    return by && p->var == by->var && !p->nsections && !by->nsections && p->derefs == by->derefs &&
+           p->nmembers == by->nmembers &&
+           (!p->nmembers || !memcmp(p->members, by->members, p->nmembers * sizeof *p->members));
+}
+
+static bool leads_to_any(const struct omp_item *p, const struct omp_clause *k)
+{
+    for (unsigned i = 0; i < k->nitems; i++)
+        if (leads_to(p, &k->items[i]))
+            return true;
+    return false;
+}
+
+/* to(s.p, s.p[0:n]), without the pointers. */
+static void drop_pointers(struct fe *fe, const struct omp_clause *k, fe_edits *l)
+{
+    const char *list = "";
+    unsigned n = 0;
+    for (unsigned i = 0; i < k->nitems; i++)
+        if (!leads_to_any(&k->items[i], k))
+            list =
+                arena_printf(fe->a, "%s%s%s", list, n++ ? ", " : "", fe_text(fe, k->items[i].text));
+    unsigned begin = n < k->nitems ? k->items[0].text.begin : 0;
+    if (begin)
+        fe_add_edit(fe, l, begin, k->items[k->nitems - 1].text.end - begin, list);
+}
+
+static void drop_updated_pointers(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        const struct omp_construct *c = fe->u->constructs[i];
+        for (const struct omp_clause *k = c->clauses; k && !is_beyond_clang(c); k = k->next)
+            if (k->kind == OMPC_TO || k->kind == OMPC_FROM)
+                drop_pointers(fe, k, l);
+    }
+}
+
 static void replace_negative_devices(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
@@ -513,6 +555,7 @@ void fe_find_rejected(struct fe *fe)
     if (all.n)
         fe->u->accepted = fe_edited_text(fe, &all);
     drop_updates(fe, &check);
+    drop_updated_pointers(fe, &check);
     replace_negative_devices(fe, &check);
     drop_task_clauses(fe, &check);
     drop_target_clauses(fe, &check);
