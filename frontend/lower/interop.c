@@ -1,9 +1,58 @@
 /* interop.c - `interop init(prefer_type(…), targetsync: o)`, and prefer_type in append_args.
  *
  * clang's code for the directive does not say what is preferred.  So the library is told before it:
- * a list for each `init`, as numbers and names, in their order. */
+ * a list for each `init`, as numbers and names, in their order.
+ *
+ * init(target: a, b), use(a, b) and destroy(a, b) are a clause for each object, as GCC has it. */
 #include "frontend/lower/lower.h"
 
+/* ------------------------------------------------------------------ lists of objects */
+/* The next clause from token k on whose argument has several; *objects: where they begin. */
+static bool find_list(const struct fe *fe, const struct fe_pragma *p, unsigned k,
+                      struct lower_argument *a, unsigned *objects)
+{
+    for (; k < p->ntokens; k = lower_end(p, a)) {
+        enum omp_clause_kind kind = fe_clause_named(fe, &p->tokens[k]);
+        *a = (struct lower_argument){ k, k + 1, k + 1 };
+        if (!fe_word_at(fe, p, k + 1, "("))
+            continue;
+        *a = (struct lower_argument){ k, k + 2, fe_closing(fe, p, k + 1) };
+        unsigned colon = fe_find_top(fe, p, a->begin, a->end, ":");
+        *objects = kind == OMPC_INIT && colon < a->end ? colon + 1 : a->begin;
+        if ((kind == OMPC_INIT || kind == OMPC_USE || kind == OMPC_DESTROY) &&
+            fe_find_top(fe, p, *objects, a->end, ",") < a->end)
+            return true;
+    }
+    return false;
+}
+
+bool lower_lists_objects(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    unsigned objects;
+    return find_list(fe, p, p->clauses_at, &a, &objects);
+}
+
+void lower_objects(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct lower_argument a;
+    const char *text = "omp";
+    unsigned k = 0, objects;
+    for (; find_list(fe, p, k ? k : p->clauses_at, &a, &objects); k = lower_end(p, &a)) {
+        text = arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, k, a.at));
+        for (unsigned x = objects, end; x < a.end; x = end + 1) {
+            end = fe_find_top(fe, p, x, a.end, ",");
+            text = arena_printf(fe->a, "%s %s %s)", text, lower_tokens(fe, p, a.at, objects),
+                                lower_tokens(fe, p, x, end));
+        }
+    }
+    text = arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, k, p->ntokens));
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                lower_line(fe, text, p->extent.end));
+}
+
+/* ------------------------------------------------------------------ preferences */
 /* The token of that word and an opening parenthesis, outside of brackets, or `end`. */
 static unsigned find_call(struct fe *fe, const struct fe_pragma *p, const char *word, unsigned k,
                           unsigned end)

@@ -181,6 +181,8 @@ bool lower_is_reverse(struct fe *, const struct fe_pragma *);
 void lower_bare(struct lowering *, struct fe_pragma *);
 void lower_attributes(struct lowering *, struct fe_pragma *);
 void lower_interop(struct lowering *, struct fe_pragma *);
+void lower_objects(struct lowering *, struct fe_pragma *);
+bool lower_lists_objects(struct fe *, const struct fe_pragma *);
 bool lower_prefers(struct fe *, const struct fe_pragma *);
 void lower_target_spread(struct lowering *, struct fe_pragma *);
 void lower_target_data_spread(struct lowering *, struct fe_pragma *);

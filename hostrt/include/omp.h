@@ -30,6 +30,10 @@ OMPGPU_INLINE int omp_get_max_progress_width(int device)
     return device == omp_initial_device || device == omp_get_initial_device() ? 1 : 32;
 }
 #undef OMPGPU_INLINE
+/* of the foreign runtimes that have a number in OpenMP 6.0 */
+#ifndef omp_ifr_hsa
+#define omp_ifr_hsa ((omp_interop_fr_t)7)
+#endif
 /* GCC's names of memory for which clang has others */
 #ifndef __OMPGPU_HOST_OMP_H
 #define ompx_gnu_pinned_mem_alloc llvm_omp_target_host_mem_alloc

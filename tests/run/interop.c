@@ -127,6 +127,12 @@ int main(void)
 #pragma omp interop destroy(object) destroy(plain)
     CHECK_EQ(job.calls, 4);
     CHECK(object == omp_interop_none && plain == omp_interop_none);
+    /* several of one clause */
+#pragma omp interop init(targetsync, prefer_type({fr("hip")}, {fr(omp_ifr_hsa), attr("ompx_none")}): object, plain), device(omp_get_default_device())
+    CHECK(object != omp_interop_none && plain != omp_interop_none && object != plain);
+#pragma omp interop use(object, plain) nowait
+#pragma omp interop destroy(plain, object)
+    CHECK(object == omp_interop_none && plain == omp_interop_none && omp_ifr_hsa == 7);
 #pragma omp interop init(targetsync: object)
     return RESULT; /* one is left to the runtime */
 }
