@@ -81,12 +81,12 @@ void walk_on_unary(struct fe *fe, CXCursor c)
     walk_children(fe, c);
 }
 /* Instructions of the host; a template without any orders memory accesses and is valid anywhere.
- * Its operands must be variables: registers differ in kind and size, so that on the device they are
- * in memory. */
+ * Registers differ in kind and size, so that on the device its operands are in memory: variables,
+ * or what is given the value of a scalar expression. */
 static bool is_general(CXString constraint)
 {
     const char *letters = clang_getCString(constraint);
-    size_t modifiers = strspn(letters, "=+&"), kinds = strspn(letters + modifiers, "rgmqxX");
+    size_t modifiers = strspn(letters, "=+&"), kinds = strspn(letters + modifiers, "rgmqxX,");
     bool general = kinds && !letters[modifiers + kinds];
     clang_disposeString(constraint);
     return general;
@@ -95,6 +95,18 @@ static bool is_general(CXString constraint)
 static bool is_variable(struct fe *fe, CXCursor operand)
 {
     return clang_getCursorKind(fe_strip(fe, operand)) == CXCursor_DeclRefExpr;
+}
+
+/* The type of what holds the operand's value; NULL: there is none. */
+static const char *holder_of(CXCursor operand)
+{
+    CXType t = clang_getCanonicalType(clang_getCursorType(operand));
+    if (t.kind == CXType_Pointer)
+        return "const volatile void *";
+    if (t.kind == CXType_Float || t.kind == CXType_Double)
+        return "double";
+    bool integer = t.kind >= CXType_Bool && t.kind <= CXType_LongLong;
+    return integer && t.kind != CXType_UInt128 ? "long long" : NULL;
 }
 
 static bool is_plain_clobber(CXString name)
@@ -116,37 +128,62 @@ static bool has_instructions(struct fe *fe, CXCursor c)
                 is_general(constraint);
     for (unsigned i = 0; empty && i < clang_Cursor_getGCCAssemblyNumInputs(c); i++)
         empty = clang_Cursor_getGCCAssemblyInput(c, i, &constraint, &operand) &&
-                is_general(constraint) && is_variable(fe, operand);
+                is_general(constraint) && (is_variable(fe, operand) || holder_of(operand));
     for (unsigned i = 0; empty && i < clang_Cursor_getGCCAssemblyNumClobbers(c); i++)
         empty = is_plain_clobber(clang_Cursor_getGCCAssemblyClobber(c, i));
     return !empty;
+}
+
+/* What holds operand number i, where that is no variable; NULL: it is one. */
+static const char *holder_at(struct fe *fe, CXCursor c, unsigned i)
+{
+    unsigned noutputs = clang_Cursor_getGCCAssemblyNumOutputs(c);
+    CXString constraint;
+    CXCursor operand;
+    if (i < noutputs || !clang_Cursor_getGCCAssemblyInput(c, i - noutputs, &constraint, &operand))
+        return NULL;
+    clang_disposeString(constraint);
+    return is_variable(fe, operand) ? NULL : holder_of(operand);
+}
+
+/* `"g"(x)`, from the constraint on. */
+static void put_in_memory(struct fe *fe, const struct fe_token *constraint, const char *holder)
+{
+    const char *letters = fe->u->text + constraint->begin + 1;
+    int modifiers = *letters == '=' || *letters == '+';
+    struct omp_rename r = { .offset = constraint->begin,
+                            .length = constraint->end - constraint->begin };
+    struct fe_token t = *constraint;
+    int depth = 0;
+    r.text = arena_printf(fe->a, "\"%.*sm\"", modifiers, letters);
+    if (holder)
+        r.text = arena_printf(fe->a, "%s(((%s[1]){", r.text, holder);
+    *VEC_PUSH(fe->a, &fe->renames) = r;
+    while (holder && fe_next_token(fe->u, t.end, &t) && (depth += fe_bracket(fe->u, &t))) {}
+    if (holder)
+        *VEC_PUSH(fe->a, &fe->renames) =
+            (struct omp_rename){ .offset = t.end, .length = 0, .text = "})[0])" };
 }
 
 /* In the device text: each string between the template and the clobbers is a constraint. */
 static void put_operands_in_memory(struct fe *fe, CXCursor c)
 {
     struct omp_extent e = fe_extent(fe, c);
-    unsigned n = clang_Cursor_getGCCAssemblyNumOutputs(c) + clang_Cursor_getGCCAssemblyNumInputs(c);
+    unsigned n = clang_Cursor_getGCCAssemblyNumOutputs(c) + clang_Cursor_getGCCAssemblyNumInputs(c),
+             done = 0;
     struct fe_token t;
     int depth = 0;
     bool template = true;
-    for (unsigned i = e.begin; n && fe_next_token(fe->u, i, &t) && t.begin < e.end; i = t.end) {
+    for (unsigned i = e.begin; done < n && fe_next_token(fe->u, i, &t) && t.begin < e.end;
+         i = t.end) {
         depth += fe_bracket(fe->u, &t);
         if (t.kind != TOK_STRING || depth != 1)
             continue;
-        if (fe->u->text[t.begin + 1] == '"') { /* the template, in pieces */
-            template = false;
+        if (template && fe->u->text[t.begin + 1] == '"')
             continue;
-        }
-        const char *modifier =
-            strchr("=+", fe->u->text[t.begin + 1]) ? fe->u->text + t.begin + 1 : "";
-        if (!template)
-            *VEC_PUSH(fe->a, &fe->renames) =
-                (struct omp_rename){ .offset = t.begin,
-                                     .length = t.end - t.begin,
-                                     .text = arena_printf(fe->a, "\"%.*sm\"", *modifier ? 1 : 0,
-                                                          modifier) };
-        n--;
+        template = false;
+        put_in_memory(fe, &t, holder_at(fe, c, done));
+        done++;
     }
 }
 

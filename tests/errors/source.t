@@ -75,7 +75,7 @@ C
 bad "inline assembly with values in registers" t.c:3:3 "inline assembly" <<'C'
 int main(void) { long x = 0;
 #pragma omp target map(x)
-{ __asm__("" : : "r"(x + 1)); } }
+{ __asm__("" : : "r"(x + 1), "a"(x)); } }
 C
 bad "allocate with an alignment, reduced array" t.c:2:72 "'align'|'allocate'|'x'" <<'C'
 int main(void) { int x[9] = { 0 };

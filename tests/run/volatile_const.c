@@ -29,6 +29,8 @@ int main(void)
         double kept = 1;
         int copy;
         __asm__ volatile("" : "+x"(kept), [c] "=g"(copy) : "r"(on), "rm"(r)); /* on the device they are in memory */
+        __asm__ volatile("" : : "g"(&copy), "rm"(copy + 1), "x"(kept * 2.0) : "memory"); /* so are values */
+        __asm__ volatile("" "" : "+r,m"(copy) : [p] "r,m"((char *)data + limit), "r,m"(primes[limit - 1] == 3));
         copy = (int)kept - 1;
         r += copy;
         aligned[3] = (float)((unsigned long)aligned % 64);
