@@ -21,7 +21,7 @@
  * without a length, of several parts of one variable, a[0:1] and a[n - 1:1], or of a pointer beside
  * what it leads to;
  * device(omp_initial_device), which is negative; attach(mode) in map; nogroup and depend of
- * target_data; memspace of uses_allocators; device_type and priority of target; `link` of a
+ * target_data; a mapper that uses other variables; memspace of uses_allocators; device_type and priority of target; `link` of a
  * variable that a function between begin and end declare target uses, `to` of declare target beside
  * what 6.0 brought; defaultmap beside `default` of a combined construct, which clang takes for one
  * of target, too, and defaultmap(self).  Only the check sees them: it gets a text without. Words
@@ -499,6 +499,43 @@ static void drop_modifiers(struct fe *fe, fe_edits *l)
     }
 }
 
+/* Where the mapper is visible, does the name mean another variable somewhere? */
+static bool is_hidden_in(const struct fe *fe, const struct omp_var *v, const struct omp_mapper *m)
+{
+    for (unsigned i = 0; i < fe->vars.n; i++) {
+        const struct omp_var *other = fe->vars.at[i];
+        if (other != v && fe_inside(other->decl, m->scope) && !strcmp(other->name, v->name))
+            return true;
+    }
+    return false;
+}
+
+/* Has it variables of its place, which clang does not want, and mean the same wherever it is used?
+ * One that a clause may name stays. */
+static bool is_mapper_left_out(const struct fe *fe, const struct omp_mapper *m)
+{
+    struct omp_extent e = m->construct->pragma;
+    bool others = false;
+    FE_EACH(ref, fe->refs, e)
+        if (ref->var != m->var && !fe_inside(ref->var->decl, e)) {
+            others = true;
+            if (is_hidden_in(fe, ref->var, m))
+                return false;
+        }
+    return others && !strcmp(m->name, "default");
+}
+
+static void drop_mappers(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->mappers.n; i++) {
+        struct omp_construct *c = fe->mappers.at[i]->construct;
+        c->left_out = is_mapper_left_out(fe, fe->mappers.at[i]);
+        if (c->left_out)
+            fe_add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
+                        fe_newlines_of(fe, c->pragma));
+    }
+}
+
 static bool has_enter = true;
 
 void fe_set_openmp(unsigned long version) { has_enter = !version || version >= 52; }
@@ -561,6 +598,7 @@ void fe_find_rejected(struct fe *fe)
     drop_target_clauses(fe, &check);
     drop_modifiers(fe, &check);
     enter_variables(fe, &check);
+    drop_mappers(fe, &check);
     drop_bodies_for_gpu(fe, &check);
     if (check.n || fe->respelled)
         fe->u->checked = fe_edited_text(fe, &check);

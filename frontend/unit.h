@@ -274,7 +274,7 @@ struct omp_mapper {
     struct omp_var *var;
     struct omp_extent type;  /* as the user wrote it */
     struct omp_extent scope; /* where it is visible */
-    const struct omp_construct *construct;
+    struct omp_construct *construct;
 };
 /* `iterator(type name = first : end : step)`, section 3.2.6. */
 struct omp_iterator {
@@ -557,6 +557,7 @@ struct omp_construct {
     /* a target construct with device_type(host): its region is host code, and TARGET is not among
      * `leaves` */
     bool host_region;
+    bool left_out; /* of the host text: clang rejects it, and nothing there needs it */
     /* target constructs: */
     /* kernel name, unique in the program: FUNCTION_LINE, with _2 … where needed; statics and same
      * names in other files are kept apart by the image, not by this name */

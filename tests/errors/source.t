@@ -475,6 +475,15 @@ const omp_allocator_handle_t b = omp_default_mem_alloc; (void)b;
 #pragma omp target firstprivate(n) allocate(b: n)
 n++; }
 C
+bad "a variable of a mapper that is another one where it is used" t.c:4:58 "'v'" <<'C'
+struct s { int *x; };
+void f(struct s *p, int n) {
+int len = n;
+#pragma omp declare mapper(struct s v) map(tofrom: v.x[0:len])
+{ int len = 1;
+#pragma omp target map(tofrom: p[0:1])
+p[0].x[0] = len; } }
+C
 bad "teams inside of parallel" t.c:3:1 "'target parallel'|'omp teams'" <<'C'
 int a[10]; int main(void) {
 #pragma omp target parallel

@@ -103,8 +103,38 @@ static void in_function(int n)
     CHECK_EQ(x[7], 16);
     CHECK_EQ(y[7], 8);
 }
+/* With variables of its place. */
+struct open {
+    int *x;
+};
+static int shift;
+static void with_length(struct open *v, int n)
+{
+    int on = 0;
+#pragma omp declare mapper(struct open o) map(to : o.x) map(tofrom : o.x[shift : n])
+    for (int times = 0; times < 2; times++) {
+#pragma omp target map(tofrom : v[0 : 2], on)
+        {
+            on = ON_DEVICE;
+            for (int i = shift; i < shift + n; i++)
+                v[0].x[i]++, v[1].x[i]--;
+        }
+        n--;
+    }
+    CHECK(on);
+}
+static void lengths(void)
+{
+    int x[4] = { 0 }, y[4] = { 0 };
+    struct open v[2] = { { x }, { y } };
+    shift = 1;
+    with_length(v, 3);
+    CHECK(x[0] == 0 && x[1] == 2 && x[2] == 2 && x[3] == 1);
+    CHECK(y[0] == 0 && y[1] == -2 && y[2] == -2 && y[3] == -1);
+}
 int main(void)
 {
+    lengths();
     implicit_and_named();
     nested();
     stays_mapped();

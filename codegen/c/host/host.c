@@ -785,7 +785,9 @@ static void host_construct(struct cg *cg, const struct omp_construct *c)
             handlers[i].write(cg, c);
             return;
         }
-    if (c->host_region)
+    if (c->left_out)
+        cg_puts(cg, "\n");
+    else if (c->host_region)
         write_host_region(cg, c);
     else if (declares_on_host(cg, c))
         declare_on_host(cg, c);
@@ -798,7 +800,7 @@ static bool handles_construct(const struct cg *cg, const struct omp_construct *c
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return c->host_region || cg_host_changes(c) || declares_on_host(cg, c);
+    return c->left_out || c->host_region || cg_host_changes(c) || declares_on_host(cg, c);
 }
 
 static unsigned write_variables(struct cg *cg)
