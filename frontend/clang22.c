@@ -174,11 +174,16 @@ bool fe_is_misread(const char *path, char *text, size_t length)
 int fe_screen(const char *path, char *text, size_t length, bool *ours)
 {
     struct fe *fe = read_directives(path, text, length);
+    unsigned ordered = 0;
     *ours = false;
     check_pragmas(fe);
-    for (unsigned i = 0; i < fe->pragmas.n; i++)
-        *ours |= mentions_device(fe, &fe->pragmas.at[i]) || chooses(fe, &fe->pragmas.at[i]) ||
-                 find_keyword(fe, &fe->pragmas.at[i], OMPK_INSCAN) < fe->pragmas.at[i].ntokens;
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        *ours |= mentions_device(fe, p) || chooses(fe, p) ||
+                 find_keyword(fe, p, OMPK_INSCAN) < p->ntokens;
+        ordered += p->c->directive == OMPDIR_ORDERED;
+    }
+    *ours |= ordered > 1; /* perhaps of one loop (fe_is_later_ordered) */
     int errors = fe->errors;
     fe_show_messages(fe->u);
     arena_free(fe->a);

@@ -19,14 +19,13 @@
  *
  * `target update` of a static variable, of an array that is a pointer's, ([n][m])p, of a section
  * without a length, of several parts of one variable, a[0:1] and a[n - 1:1], or of a pointer beside
- * what it leads to;
- * device(omp_initial_device), which is negative; attach(mode) in map; nogroup and depend of
- * target_data; a mapper that uses other variables; memspace of uses_allocators; device_type and
- * priority of target; `link` of a variable that a function between begin and end declare target
- * uses, `to` of declare target beside what 6.0 brought; defaultmap beside `default` of a combined
- * construct, which clang takes for one of target, too, and defaultmap(self).  Only the check sees
- * them: it gets a text without. Words that have an older one of the same meaning (`storage`,
- * `local`) were replaced when clauses were read. */
+ * what it leads to; a second ordered region in a loop; device(omp_initial_device), which is
+ * negative; attach(mode) in map; nogroup and depend of target_data; a mapper that uses other
+ * variables; memspace of uses_allocators; device_type and priority of target; `link` of a variable
+ * that a function between begin and end declare target uses, `to` of declare target beside what 6.0
+ * brought; defaultmap beside `default` of a combined construct, which clang takes for one of target,
+ * too, and defaultmap(self).  Only the check sees them: it gets a text without.  Words that have an
+ * older one of the same meaning (`storage`, `local`) were replaced when clauses were read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +249,29 @@ static void name_roots(struct fe *fe, fe_edits *l)
 static bool is_of_loop(const struct omp_clause *k)
 {
     return fe_allows(OMPDIR_LOOP, k->kind) && !fe_allows(OMPDIR_TARGET, k->kind);
+}
+
+static bool is_ordered_region(const struct omp_construct *c)
+{
+    return (c->leaves & OMPL_ORDERED) && c->body.end && !fe_clause(c, OMPC_SIMD);
+}
+
+bool fe_is_later_ordered(const struct omp_construct *c)
+{
+    const struct omp_construct *k = c->parent && is_ordered_region(c) ? c->parent->child : NULL;
+    while (k && k != c && !is_ordered_region(k))
+        k = k->next;
+    return k && k != c;
+}
+
+static void drop_later_ordered(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        const struct omp_construct *c = fe->u->constructs[i];
+        if (fe_is_later_ordered(c))
+            fe_add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
+                        fe_newlines_of(fe, c->pragma));
+    }
 }
 
 static const char *clauses_of(struct fe *fe, const struct omp_construct *c, bool of_loop)
@@ -593,6 +615,7 @@ void fe_find_rejected(struct fe *fe)
         fe->u->accepted = fe_edited_text(fe, &all);
     drop_updates(fe, &check);
     drop_updated_pointers(fe, &check);
+    drop_later_ordered(fe, &check);
     replace_negative_devices(fe, &check);
     drop_task_clauses(fe, &check);
     drop_target_clauses(fe, &check);

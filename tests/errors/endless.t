@@ -190,6 +190,26 @@ C
 compile_run "names, strings, comments, macros, #if 0" words.c
 sed '/target/,/{/d; /parallel for/,/}/d; s/interop != 6/0/' words.c >plain.c
 compile_run "… in a file without target constructs" plain.c
+# clang takes one ordered region in the text of a loop
+cat >ordered.c <<'C'
+int main(void)
+{
+    int a[300], n = 0, bad = 0;
+#pragma omp parallel for ordered schedule(dynamic) num_threads(4)
+    for (int i = 0; i < 300; i++) {
+        if (i % 3) {
+#pragma omp ordered
+            a[n++] = i;
+        } else {
+#pragma omp ordered threads
+            { a[n++] = i; }
+        }
+    }
+    for (int i = 0; i < 300; i++) bad += a[i] != i;
+    return bad;
+}
+C
+compile_run "two ordered regions in a loop of the host" ordered.c
 
 if [ -n "${OMPGPU_LONG:-}" ]; then
     for c in $endless; do

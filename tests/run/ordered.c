@@ -126,9 +126,34 @@ static void compared(void)
     CHECK_EQ(losers, N - 1);
 }
 
+/* Each iteration has one of the loop's ordered regions, or none; on the device, its host version, and the host. */
+#define EITHER(i, to, n)                                                                                     \
+    if ((i) % 3 == 0) {                                                                                      \
+        _Pragma("omp ordered") to[n++] = (i);                                                                \
+    } else if ((i) % 3 == 1) {                                                                               \
+        _Pragma("omp ordered threads") { to[n] = (i); n++; }                                                 \
+    }
+
+static void one_of_two(void)
+{
+    int a[N], n = 0, b[N], m = 0;
+    for (int on_host = 0; on_host < 2; on_host++) {
+        n = 0;
+#pragma omp target parallel for ordered map(tofrom: a, n) if(target: !on_host) schedule(dynamic)
+        for (int i = 0; i < N; i++) { EITHER(i, a, n) }
+        CHECK_EQ(n, (N + 1) / 3 + (N + 2) / 3);
+        for (int i = 0; i < n; i++) CHECK_EQ(a[i], i / 2 * 3 + i % 2);
+    }
+#pragma omp parallel for ordered schedule(dynamic) num_threads(8)
+    for (int i = 0; i < N; i++) { EITHER(i, b, m) }
+    CHECK_EQ(m, n);
+    for (int i = 0; i < m; i++) CHECK_EQ(b[i], a[i]);
+}
+
 int main(void)
 {
     in_order();
+    one_of_two();
     cancelled();
     numbered();
     compared();

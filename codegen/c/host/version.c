@@ -470,6 +470,24 @@ static void write_uneven(struct cg *cg, const struct omp_construct *c)
         cg_close(cg);
 }
 
+/* ------------------------------------------------------------------ ordered
+ * What clang makes of an ordered region, for one that it does not take. */
+static void write_ordered(struct cg *cg, const struct omp_construct *c)
+{
+    cg_open_scope(cg);
+    cg_line(cg, "extern int __kmpc_global_thread_num(void *);");
+    cg_line(cg, "extern void __kmpc_ordered(void *, int), __kmpc_end_ordered(void *, int);");
+    cg_line(cg,
+            "static struct { int none, kind, of[2]; const char *place; } @here = { 0, 2, { 0 }, "
+            "\";unknown;unknown;0;0;;\" };");
+    cg_line(cg, "const int @thread = __kmpc_global_thread_num(&@here);");
+    cg_line(cg, "__kmpc_ordered(&@here, @thread);");
+    cg_puts(cg, "\n"); /* a line marker may follow */
+    cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
+    cg_line(cg, "__kmpc_end_ordered(&@here, @thread);");
+    cg_close(cg);
+}
+
 static void write_version(struct cg *cg, const struct omp_construct *c)
 {
     if (has_other_choice(c))
@@ -478,6 +496,8 @@ static void write_version(struct cg *cg, const struct omp_construct *c)
         host_scan(cg, c);
     else if (is_uneven(c))
         write_uneven(cg, c);
+    else if (fe_is_later_ordered(c) && !cg->unit->for_gcc)
+        write_ordered(cg, c);
     else
         user_construct(cg, c);
 }
@@ -595,6 +615,6 @@ void cg_host_construct(struct cg *cg, const struct omp_construct *c)
 
 bool cg_host_changes(const struct omp_construct *c)
 {
-    return c->scan || is_uneven(c) || has_hard_reductions(c) || has_private_bounds(c) ||
-           has_task_copies(c) || c->for_host;
+    return c->scan || is_uneven(c) || fe_is_later_ordered(c) || has_hard_reductions(c) ||
+           has_private_bounds(c) || has_task_copies(c) || c->for_host;
 }
