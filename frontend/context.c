@@ -68,13 +68,22 @@ static unsigned find_top(const struct selector *s, unsigned k, unsigned end, con
     return fe_find_top(s->fe, s->p, k, end, word);
 }
 
-/* The value of a word of the set, or of a string with one in it; 0: it is none. */
+/* Is it a word of the set, or a string with one in it? */
+bool fe_is_property(const struct fe *fe, const struct fe_pragma *p, unsigned k, enum fe_words set,
+                    unsigned *value)
+{
+    const struct fe_token *t = &p->tokens[k];
+    unsigned quote = t->kind == TOK_STRING;
+    *value = 0;
+    return k < p->ntokens &&
+           fe_word(set, fe->u->text + t->begin + quote, t->end - t->begin - 2 * quote, value);
+}
+
+/* 0: it is none. */
 static unsigned word_value(const struct selector *s, unsigned k, enum fe_words set)
 {
-    const struct fe_token *t = &s->p->tokens[k];
-    unsigned quote = t->kind == TOK_STRING, value = 0;
-    if (k < s->p->ntokens)
-        fe_word(set, s->fe->u->text + t->begin + quote, t->end - t->begin - 2 * quote, &value);
+    unsigned value;
+    fe_is_property(s->fe, s->p, k, set, &value);
     return value;
 }
 
@@ -112,11 +121,12 @@ static enum answer vendor_trait(struct selector *s, unsigned b, unsigned e)
 
 static enum answer extension_trait(struct selector *s, unsigned b, unsigned e)
 {
-    unsigned how = word_value(s, b, WORDS_EXTENSION);
+    unsigned how;
+    bool known = fe_is_property(s->fe, s->p, b, WORDS_EXTENSION, &how);
     (void)e;
     if (how)
         s->how = (enum fe_match)how;
-    return YES;
+    return yes(known);
 }
 
 static enum answer condition_trait(struct selector *s, unsigned b, unsigned e)
@@ -302,7 +312,7 @@ static void read_trait(struct selector *s, const struct selector_row *row, unsig
 {
     enum answer answer = row->trait(s, b, e);
     add_trait(s, row->set, name, b, e);
-    if (row->weight != NO_TRAIT)
+    if (row->weight != NO_TRAIT || answer == NO)
         add_answer(s, answer, name);
 }
 

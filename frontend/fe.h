@@ -330,6 +330,8 @@ enum fe_words {
     WORDS_CLANG_HANGS,
     WORDS_CLANG_CLAUSE
 };
+bool fe_is_property(const struct fe *, const struct fe_pragma *, unsigned k, enum fe_words,
+                    unsigned *value);
 /* context selectors: values of their words */
 enum fe_trait_set {
     TRAITS_DEVICE = 1,

@@ -104,6 +104,8 @@ void lower_metadirective(struct lowering *, struct fe_pragma *);
 bool lower_asks_for_constructs(struct fe *, const struct fe_pragma *);
 void lower_known_choice(struct lowering *, struct fe_pragma *);
 bool lower_scores_condition(struct fe *, const struct fe_pragma *);
+bool lower_selects_unknown(struct fe *, const struct fe_pragma *);
+void lower_unknown(struct lowering *, struct fe_pragma *);
 bool lower_selects_required(struct fe *, const struct fe_pragma *);
 void lower_required(struct lowering *, struct fe_pragma *);
 bool lower_has_folded_condition(struct fe *, const struct fe_pragma *);

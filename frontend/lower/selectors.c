@@ -1,8 +1,10 @@
 /* selectors.c - context selectors that clang 22 does not know, where the file decides them.
  *
  *     implementation={requires(C)}     vendor(llvm), which holds (vendor(gnu) for gcc), if the file
- *                                      has `requires C`; else vendor(unknown), which does not. Also
- * the older implementation={C}
+ *                                      has `requires C`; else vendor(unknown), which does not.
+ *                                      Also the older implementation={C}
+ *     arch(sparc), extension(x)        others that do not hold: in a metadirective clang has errors
+ *                                      for those that it does not know
  *     user={condition(n == 1)}         condition(1), where n is a constant variable: clang wants
  *                                      constant expressions */
 #include "frontend/lower/lower.h"
@@ -81,6 +83,60 @@ void lower_required(struct lowering *l, struct fe_pragma *p)
     unsigned at = p->tokens[begin].begin;
     fe_add_edit(fe, &l->edits, at, p->tokens[end - 1].end - at,
                 arena_printf(fe->a, "vendor(%s)", holds ? fe_vendor() : "unknown"));
+}
+
+/* ------------------------------------------------------------------ unknown properties */
+static enum fe_words properties_at(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    if (!fe_word_at(fe, p, k + 1, "("))
+        return WORDS_CLANG_HANGS;
+    switch (lower_word_at(fe, p, k, WORDS_SELECTOR)) {
+    case SELECTOR_ARCH: return WORDS_ARCH;
+    case SELECTOR_VENDOR: return WORDS_VENDOR;
+    case SELECTOR_EXTENSION: return WORDS_EXTENSION;
+    default: return WORDS_CLANG_HANGS;
+    }
+}
+
+/* The next one from token k on, and the set that it is not in; 0: there is none. */
+static unsigned find_unknown(const struct fe *fe, const struct fe_pragma *p, unsigned k,
+                             enum fe_words *set)
+{
+    unsigned value;
+    for (; k + 2 < p->ntokens; k++) {
+        if ((*set = properties_at(fe, p, k)) == WORDS_CLANG_HANGS)
+            continue;
+        unsigned end = fe_closing(fe, p, k + 1);
+        k += 2;
+        if (lower_keyword(fe, p, k) == OMPK_SCORE)
+            k = fe_closing(fe, p, k + 1) + 2;
+        for (; k < end; k = fe_find_top(fe, p, k, end, ",") + 1)
+            if (!fe_is_property(fe, p, k, *set, &value))
+                return k;
+    }
+    return 0;
+}
+
+bool lower_selects_unknown(struct fe *fe, const struct fe_pragma *p)
+{
+    enum omp_directive d = p->c->directive;
+    enum fe_words set;
+    return (d == OMPDIR_METADIRECTIVE || d == OMPDIR_BEGIN_METADIRECTIVE) &&
+           find_unknown(fe, p, p->clauses_at, &set);
+}
+
+void lower_unknown(struct lowering *l, struct fe_pragma *p)
+{
+    enum fe_words set;
+    for (unsigned k = p->clauses_at; (k = find_unknown(l->fe, p, k, &set)); k++) {
+        bool whole = set == WORDS_EXTENSION && fe_word_at(l->fe, p, k + 1, ")");
+        unsigned first = whole ? k - 2 : k, last = whole ? k + 1 : k;
+        fe_add_edit(l->fe, &l->edits, p->tokens[first].begin,
+                    p->tokens[last].end - p->tokens[first].begin,
+                    whole               ? "vendor(unknown)"
+                    : set == WORDS_ARCH ? "arm"
+                                        : "unknown");
+    }
 }
 
 /* ------------------------------------------------------------------ conditions */
