@@ -25,7 +25,7 @@ static const char *after_steps(struct lowering *l, const char *x, const struct i
     struct fe *fe = l->fe;
     const char *i = lower_name(l, "i");
     if (*how->op == '+')
-        return arena_printf(fe->a, "__typeof__(%s) %s = %s + (%s) * (%s);", x, name, x, k,
+        return arena_printf(fe->a, "__typeof__(%s) %s = %s + (long)(%s) * (%s);", x, name, x, k,
                             how->step);
     return arena_printf(fe->a,
                         "__typeof__(%s) %s = %s; for (unsigned long %s = %s; %s; %s--) %s *= (%s);",

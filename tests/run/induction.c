@@ -11,8 +11,25 @@ static int wrong(const int *values, int first, int step)
     return n;
 }
 
+/* Steps down, of a variable that is wider than the loop's. */
+static void down(void)
+{
+    long x = 100, y = 1L << 40;
+    double z = 0, last = 1;
+#pragma omp target parallel for induction(step(-2), +: x) induction(step(-0.5), +: z) map(tofrom: x, z, last)
+    for (unsigned i = N; i > 0; i--)
+        if (i == 1) last = z + (double)x;
+#pragma omp simd induction(step(-3), +: y)
+    for (int i = 0; i < N; i++) ;
+    CHECK_EQ(x, 100 - 2 * N);
+    CHECK_EQ(z, -0.5 * N);
+    CHECK_EQ(last, 100 - 2 * (N - 1) - 0.5 * (N - 1));
+    CHECK(y == (1L << 40) - 3 * N);
+}
+
 int main(void)
 {
+    down();
     int on = 0, k = 3, h = 5, t = 7, u = 9, w = 1, a[N], b[N], c[N], d[N], e[N];
 #pragma omp target teams distribute parallel for collapse(1) induction(step(2), +: k) map(from: a) map(tofrom: on)
     for (int i = 0; i < N; i++) {
