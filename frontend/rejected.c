@@ -23,9 +23,10 @@
  * negative; attach(mode) in map; nogroup and depend of target_data; a mapper that uses other
  * variables; memspace of uses_allocators; device_type and priority of target; `link` of a variable
  * that a function between begin and end declare target uses, `to` of declare target beside what 6.0
- * brought; defaultmap beside `default` of a combined construct, which clang takes for one of target,
- * too, and defaultmap(self).  Only the check sees them: it gets a text without.  Words that have an
- * older one of the same meaning (`storage`, `local`) were replaced when clauses were read. */
+ * brought; defaultmap beside `default` of a combined construct, which clang takes for one of
+ * target, too, and defaultmap(self).  Only the check sees them: it gets a text without.  Words that
+ * have an older one of the same meaning (`storage`, `local`) were replaced when clauses were read.
+ */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>

@@ -111,6 +111,51 @@ static void with_clauses(int vla)
     CHECK(large[0] == 0 && large[vla - 1] == vla - 1 - 2 * N);
 }
 
+/* Clauses and constructs beside the scan. */
+static void beside(void)
+{
+    int x = 7, q = 100, two = 2, last = -1, count = 0, z = 5;
+#pragma omp parallel num_threads(3)
+    {
+#pragma omp for reduction(inscan, +: x) firstprivate(q, two) lastprivate(q) schedule(static, 2)
+        for (int i = 0; i < N; i++) {
+            e[i] = x;
+#pragma omp scan exclusive(x)
+            x += a[i] + two - 2;
+            q = q * 0 + i;
+        }
+#pragma omp single
+        CHECK(!wrong(7, 0) && x == total(7) && q == N - 1);
+#pragma omp for reduction(inscan, +: x) reduction(+: z) schedule(dynamic, 3) firstprivate(two) lastprivate(last) nowait
+        for (int i = 0; i < N; i++) {
+            x += a[i];
+            last = i + two;
+            z += i;
+#pragma omp scan inclusive(x)
+            e[i] = x;
+        }
+    }
+    CHECK(!wrong(total(7), 1) && last == N + 1 && z == 5 + N * (N - 1) / 2);
+    x = 3;
+#pragma omp parallel for simd reduction(inscan, +: x) schedule(simd: static) num_threads(4)
+    for (int i = 0; i < N; i++) {
+        x += a[i];
+#pragma omp scan inclusive(x)
+        e[i] = x;
+    }
+    CHECK(!wrong(3, 1));
+    x = 3;
+#pragma omp parallel for reduction(inscan, +: x)
+    for (int i = 0; i < N; i++) {
+        x += a[i];
+#pragma omp scan inclusive(x)
+        e[i] = x;
+#pragma omp atomic
+        count++;
+    }
+    CHECK(!wrong(3, 1) && count == N);
+}
+
 int main(void)
 {
     int s = 7, last = 0, first = 3, m = -100, n = N;
@@ -173,5 +218,6 @@ int main(void)
     CHECK_EQ(x, y);
     with_constructs();
     with_clauses(1000);
+    beside();
     return RESULT;
 }
