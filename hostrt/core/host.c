@@ -21,6 +21,8 @@
 int omp_in_parallel(void);
 int omp_get_level(void);
 int omp_get_active_level(void);
+int omp_get_ancestor_thread_num(int level);
+int omp_get_team_size(int level);
 /* Weak: a program that is linked with the library's archive keeps the library's own. */
 typedef void league_body(int *thread, int *team, ...);
 __attribute__((weak)) void __kmpc_push_num_teams(void *place, int thread, int teams, int limit);
@@ -32,6 +34,7 @@ __attribute__((weak)) void __kmpc_fork_teams(void *place, int n, league_body *, 
 /* libomp's; NULL where the program has none. */
 static struct {
     int (*in_parallel)(void), (*level)(void), (*active_level)(void);
+    int (*ancestor)(int), (*team_size)(int);
     int (*max_threads)(void), (*dynamic)(void), (*max_active_levels)(void);
     void (*schedule)(int *, int *);
     void (*set_threads)(int), (*set_dynamic)(int), (*set_max_active_levels)(int);
@@ -48,6 +51,8 @@ static const struct {
     { "omp_in_parallel", &libomp.in_parallel },
     { "omp_get_level", &libomp.level },
     { "omp_get_active_level", &libomp.active_level },
+    { "omp_get_ancestor_thread_num", &libomp.ancestor },
+    { "omp_get_team_size", &libomp.team_size },
     { "omp_get_max_threads", &libomp.max_threads },
     { "omp_get_dynamic", &libomp.dynamic },
     { "omp_get_max_active_levels", &libomp.max_active_levels },
@@ -111,6 +116,12 @@ static bool have_libomp(void)
 }
 
 static _Thread_local const struct ompgpu_host *innermost;
+
+/* What libomp counts of the levels around the innermost region. */
+static int levels_around(void)
+{
+    return innermost && libomp.level() >= innermost->level ? innermost->level : 0;
+}
 
 /* ------------------------------------------------------------------ leagues */
 struct sizes {
@@ -237,22 +248,41 @@ void __ompgpu_no_host_version(const struct ompgpu_place *place)
                          "no version for that");
 }
 
-/* ------------------------------------------------------------------ routines */
+/* ------------------------------------------------------------------ routines
+ * Whichever OpenMP library the program has; GCC's, too, which has not all that is looked for. */
 int omp_get_level(void)
 {
-    int level = have_libomp() ? libomp.level() : 0;
-    return innermost && level >= innermost->level ? level - innermost->level : level;
+    have_libomp();
+    return libomp.level ? libomp.level() - levels_around() : 0;
 }
 
 int omp_get_active_level(void)
 {
-    int level = have_libomp() ? libomp.active_level() : 0;
+    have_libomp();
+    int level = libomp.active_level ? libomp.active_level() : 0;
     return innermost && level >= innermost->active_level ? level - innermost->active_level : level;
+}
+
+int omp_get_ancestor_thread_num(int level)
+{
+    have_libomp();
+    if (!libomp.ancestor || level < 0)
+        return level == 0 ? 0 : -1;
+    return libomp.ancestor(level + levels_around());
+}
+
+int omp_get_team_size(int level)
+{
+    have_libomp();
+    if (!libomp.team_size || level < 0)
+        return level == 0 ? 1 : -1;
+    return libomp.team_size(level + levels_around());
 }
 
 int omp_in_parallel(void)
 {
+    have_libomp();
     if (innermost && innermost->level)
         return omp_get_active_level() > 0;
-    return have_libomp() && libomp.in_parallel();
+    return libomp.in_parallel && libomp.in_parallel();
 }

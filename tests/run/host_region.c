@@ -25,6 +25,7 @@ static int called(int *v, int no)
 #pragma omp target if(no) map(tofrom: bad, v[0:100])
     {
         bad += omp_get_num_threads() != 1 || omp_in_parallel() || omp_get_level() || omp_get_thread_num();
+        bad += omp_get_ancestor_thread_num(0) != 0 || omp_get_ancestor_thread_num(1) != -1 || omp_get_team_size(0) != 1 || omp_get_team_size(1) != -1;
 #pragma omp for
         for (int i = 0; i < 100; i++)
             v[i]++;
