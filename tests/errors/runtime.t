@@ -260,6 +260,10 @@ int main(int argc, char **argv)
         #pragma omp target enter data map(to: parts[1].y)
         #pragma omp target enter data map(present, alloc: parts[1].x)
         break;
+    case 7:;
+        int *where = a;
+        #pragma omp target update to(present: *where)
+        break;
     }
     return 0;
 }
@@ -457,6 +461,7 @@ not_mapped 3 14 "a[0:0], 0"
 not_mapped 4 17 "a[argc:0], 0"
 not_mapped 5 20 "a[0:50:2]"
 not_mapped 6 25 "parts[1].x, 4"
+not_mapped 7 29 "): *where, 4"
 check "emu: an error directive" test_must_fail 1 in_time sh -c './stops >out 2>err'
 check "... message" mentions "$(tail -n 1 err)" "ompgpu: stops.c:12: error: |region main_12|error directive|line 5|team 0, thread 0"
 check "... its own, and data as before" has out 'stops.c:5: error: .*three' 'data as before'

@@ -199,7 +199,8 @@ static struct piece piece_of(struct cg *cg, const struct omp_construct *c, const
     struct cg_span s = { cg_strf(cg, "&(%s)", text), cg_strf(cg, "sizeof(%s)", text) };
     if (item->nsections)
         s = cg_span_of(cg, item);
-    if (item->nsections && item->text.end == item->base.end) /* what a pointer leads to */
+    if (item->nsections && item->text.begin == item->base.begin &&
+        item->text.end == item->base.end) /* what a pointer leads to */
         name = cg_strf(cg, "*%s", name);
     return (struct piece){ base_address(cg, item),
                            s.begin,
