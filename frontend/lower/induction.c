@@ -24,7 +24,7 @@ static const char *after_steps(struct lowering *l, const char *x, const struct i
 {
     struct fe *fe = l->fe;
     const char *i = lower_name(l, "i");
-    if (*how->op == '+')
+    if (*how->op == '+') /* signed: the step may be negative, and x wider, or a pointer */
         return arena_printf(fe->a, "__typeof__(%s) %s = %s + (long)(%s) * (%s);", x, name, x, k,
                             how->step);
     return arena_printf(fe->a,
@@ -135,14 +135,20 @@ static bool add_items(struct lowering *l, struct fe_pragma *p, const struct indu
     return true;
 }
 
-/* (i - lb) / step */
+/* (i - lb) / step, without a sign: steps of an unsigned variable may be negative */
 const char *lower_number(struct fe *fe, const struct lower_loop *x)
 {
     const struct omp_loop *l = &x->loop;
+    bool pointer = l->iv->type->kind == OMPT_POINTER;
     const char *lb = fe_text(fe, l->lb.extent), *name = l->iv->name;
-    const char *step =
-        l->step.extent.end ? arena_printf(fe->a, "/ (%s)", fe_text(fe, l->step.extent)) : "";
-    return arena_printf(fe->a, "((%s(%s - (%s)))%s)", l->step_negative ? "-" : "", name, lb, step);
+    const char *low = x->down ? name : lb, *high = x->down ? lb : name;
+    const char *distance =
+        pointer ? arena_printf(fe->a, "(%s)((%s) - (%s))", x->type, high, low)
+                : arena_printf(fe->a, "((%s)(%s) - (%s)(%s))", x->type, high, x->type, low);
+    if (!l->step.extent.end)
+        return arena_printf(fe->a, "(%s)", distance);
+    return arena_printf(fe->a, "(%s / (%s)%s(%s))", distance, x->type,
+                        l->step_negative == x->down ? "" : "-", fe_text(fe, l->step.extent));
 }
 
 /* Does the directive share out the iterations of several loops? */

@@ -27,9 +27,33 @@ static void down(void)
     CHECK(y == (1L << 40) - 3 * N);
 }
 
+/* Steps down, of what is wider than the loop's variable, and loops of unsigned variables. */
+static void signs(void)
+{
+    double x = 100, xs[N];
+    int at[N], v[2 * N], *p = v + 2 * N, bad = 0;
+    unsigned n = N, last = 0;
+#pragma omp target parallel for induction(step(-2), +: x) map(from: xs)
+    for (unsigned i = n; i > 0; i += -1)
+        xs[n - i] = x;
+#pragma omp parallel for induction(step(-2), +: p)
+    for (unsigned i = 0; i < n; i++)
+        at[i] = (int)(p - v);
+    for (int i = 0; i < N; i++)
+        bad += xs[i] != 100 - 2 * i || at[i] != 2 * N - 2 * i;
+    CHECK_EQ(bad, 0);
+    CHECK(x == 100 - 2 * N && p == v);
+#pragma omp parallel for lastprivate(conditional: last)
+    for (unsigned i = n; i > 0; i += -1)
+        if (i % 7 == 0)
+            last = i;
+    CHECK_EQ(last, 7);
+}
+
 int main(void)
 {
     down();
+    signs();
     int on = 0, k = 3, h = 5, t = 7, u = 9, w = 1, a[N], b[N], c[N], d[N], e[N];
 #pragma omp target teams distribute parallel for collapse(1) induction(step(2), +: k) map(from: a) map(tofrom: on)
     for (int i = 0; i < N; i++) {
