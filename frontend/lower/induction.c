@@ -77,6 +77,72 @@ static const char *after_user_steps(struct lowering *l, const struct fe_pragma *
                         k, fe_text(fe, d->init), fe_text(fe, d->combiner), name);
 }
 
+/* ------------------------------------------------------------------ the loops */
+/* (i - lb) / step, without a sign: steps of an unsigned variable may be negative */
+const char *lower_number(struct fe *fe, const struct lower_loop *x)
+{
+    const struct omp_loop *l = &x->loop;
+    bool pointer = l->iv->type->kind == OMPT_POINTER;
+    const char *lb = fe_text(fe, l->lb.extent), *name = l->iv->name;
+    const char *low = x->down ? name : lb, *high = x->down ? lb : name;
+    const char *distance =
+        pointer ? arena_printf(fe->a, "(%s)((%s) - (%s))", x->type, high, low)
+                : arena_printf(fe->a, "((%s)(%s) - (%s)(%s))", x->type, high, x->type, low);
+    if (!l->step.extent.end)
+        return arena_printf(fe->a, "(%s)", distance);
+    return arena_printf(fe->a, "(%s / (%s)%s(%s))", distance, x->type,
+                        l->step_negative == x->down ? "" : "-", fe_text(fe, l->step.extent));
+}
+
+struct nest { /* all that share the iterations, as if they were one */
+    const char *number, *trip;
+    struct omp_extent body; /* of the innermost */
+};
+
+static unsigned count_loops(struct fe *fe, struct fe_pragma *p)
+{
+    struct lower_argument a;
+    long long n = 1;
+    bool known = !lower_find(fe, p, OMPC_COLLAPSE, p->clauses_at, &a) ||
+                 fe_constant(fe, p, a.begin, a.end, &n);
+    return known && n > 0 && n <= OMP_MAX_LOOPS ? (unsigned)n : 0;
+}
+
+/* OpenMP wants bounds that depend on no other loop. */
+static bool uses_variable(const struct fe *fe, const struct omp_loop *loop, const struct omp_var *v)
+{
+    const struct omp_extent parts[] = { loop->lb.extent, loop->ub.extent, loop->step.extent };
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+        FE_EACH(ref, fe->refs, parts[i])
+            if (ref->var == v)
+                return true;
+    return false;
+}
+
+static bool read_nest(struct lowering *l, struct fe_pragma *p, struct nest *x)
+{
+    struct fe *fe = l->fe;
+    struct lower_loop loops[OMP_MAX_LOOPS];
+    CXCursor at = p->stmt;
+    unsigned n = count_loops(fe, p);
+    for (unsigned i = 0; i < n; i++) {
+        if (!lower_read_loop(l, p, at, &loops[i], &at))
+            return false;
+        for (unsigned k = 0; k < i; k++)
+            if (uses_variable(fe, &loops[i].loop, loops[k].loop.iv)) {
+                fe_error_at(fe, p->c->place, "'induction' needs a rectangular loop nest");
+                return false;
+            }
+        const char *number = lower_number(fe, &loops[i]), *trip = loops[i].trip;
+        x->number =
+            i ? arena_printf(fe->a, "((unsigned long)%s * %s + %s)", x->number, trip, number)
+              : number;
+        x->trip = i ? arena_printf(fe->a, "((unsigned long)%s * %s)", x->trip, trip) : trip;
+        x->body = loops[i].loop.body;
+    }
+    return n > 0;
+}
+
 /* ------------------------------------------------------------------ the clause */
 static bool read_argument(struct lowering *l, struct fe_pragma *p, const struct lower_argument *a,
                           struct induced *x)
@@ -110,8 +176,7 @@ static const char *induce(struct lowering *l, const struct fe_pragma *p, unsigne
 
 /* Before the body, and after the loop. */
 static bool add_items(struct lowering *l, struct fe_pragma *p, const struct induced *x,
-                      const struct lower_loop *loop, const char *number, const char **before,
-                      const char **after)
+                      const struct nest *loops, const char **before, const char **after)
 {
     struct fe *fe = l->fe;
     for (unsigned k = x->items, end; k < x->end; k = end + 1) {
@@ -124,8 +189,8 @@ static bool add_items(struct lowering *l, struct fe_pragma *p, const struct indu
                            "induction");
             return false;
         }
-        const char *begins = induce(l, p, k, x, first, number),
-                   *ends = induce(l, p, k, x, last, loop->trip);
+        const char *begins = induce(l, p, k, x, first, loops->number),
+                   *ends = induce(l, p, k, x, last, loops->trip);
         if (!begins || !ends)
             return false;
         *before = arena_printf(fe->a, "%s %s __typeof__(%s) %s = %s;", *before, begins, item, item,
@@ -133,31 +198,6 @@ static bool add_items(struct lowering *l, struct fe_pragma *p, const struct indu
         *after = arena_printf(fe->a, "%s {%s %s = %s;}", *after, ends, item, last);
     }
     return true;
-}
-
-/* (i - lb) / step, without a sign: steps of an unsigned variable may be negative */
-const char *lower_number(struct fe *fe, const struct lower_loop *x)
-{
-    const struct omp_loop *l = &x->loop;
-    bool pointer = l->iv->type->kind == OMPT_POINTER;
-    const char *lb = fe_text(fe, l->lb.extent), *name = l->iv->name;
-    const char *low = x->down ? name : lb, *high = x->down ? lb : name;
-    const char *distance =
-        pointer ? arena_printf(fe->a, "(%s)((%s) - (%s))", x->type, high, low)
-                : arena_printf(fe->a, "((%s)(%s) - (%s)(%s))", x->type, high, x->type, low);
-    if (!l->step.extent.end)
-        return arena_printf(fe->a, "(%s)", distance);
-    return arena_printf(fe->a, "(%s / (%s)%s(%s))", distance, x->type,
-                        l->step_negative == x->down ? "" : "-", fe_text(fe, l->step.extent));
-}
-
-/* Does the directive share out the iterations of several loops? */
-static bool collapses(struct lowering *l, struct fe_pragma *p)
-{
-    struct lower_argument a;
-    long long n = 0;
-    return lower_find(l->fe, p, OMPC_COLLAPSE, p->clauses_at, &a) &&
-           (!fe_constant(l->fe, p, a.begin, a.end, &n) || n != 1);
 }
 
 /* The original's new value is stored once by a team that shares out a loop, when all of its threads
@@ -184,34 +224,28 @@ void lower_induction(struct lowering *l, struct fe_pragma *p)
 {
     struct fe *fe = l->fe;
     struct lower_argument a;
-    struct lower_loop x;
-    CXCursor body;
+    struct nest x;
     const char *before = "", *after = "";
-    if (collapses(l, p)) {
-        fe_unsupported(fe, p->c->place, UNSUPPORTED_CLAUSE, "induction", "collapsed loops");
-        return;
-    }
     if (is_of_teams(p)) {
         fe_unsupported(fe, p->c->place, UNSUPPORTED_CLAUSE, "induction", "distribute inside teams");
         return;
     }
-    if (!p->found || !lower_read_loop(l, p, p->stmt, &x, &body))
+    if (!p->found || !read_nest(l, p, &x))
         return;
     for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_INDUCTION, k, &a);
          k = lower_after(fe, p, &a)) {
         struct induced one;
-        if (!read_argument(l, p, &a, &one) ||
-            !add_items(l, p, &one, &x, lower_number(fe, &x), &before, &after))
+        if (!read_argument(l, p, &a, &one) || !add_items(l, p, &one, &x, &before, &after))
             return;
     }
     struct omp_extent e = lower_statement(fe, p);
-    struct omp_extent head = { p->extent.end, x.loop.body.begin };
+    struct omp_extent head = { p->extent.end, x.body.begin }, tail = { x.body.end, e.end };
     lower_replace(
         l, e,
-        arena_printf(fe->a, "{%s%s { %s {%s} } %s }",
+        arena_printf(fe->a, "{%s%s { %s {%s} } %s %s }",
                      lower_line(fe, lower_without(fe, p, OMPC_INDUCTION), p->extent.begin),
-                     lower_text(fe, head), before, lower_text(fe, x.loop.body),
-                     once(fe, p, after)));
+                     lower_text(fe, head), before, lower_text(fe, x.body),
+                     tail.begin < tail.end ? lower_text(fe, tail) : "", once(fe, p, after)));
 }
 
 /* ------------------------------------------------------------------ declare induction */

@@ -436,10 +436,10 @@ void f(int n, int k, int *a) {
 #pragma omp distribute parallel for induction(step(2), +: k)
 for (int i = 0; i < n; i++) a[i] = k; }
 C
-bad "induction on collapsed loops" t.c:2:13 "'induction'|'collapsed loops'" <<'C'
+bad "induction on a nest that is not rectangular" t.c:2:13 "'induction'|rectangular" <<'C'
 void f(int n, int k, int *a) {
 #pragma omp parallel for collapse(2) induction(step(2), +: k)
-for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[j] = k;
+for (int i = 0; i < n; i++) for (int j = i; j < n; j++) a[j] = k;
 #pragma omp target
 { } }
 C

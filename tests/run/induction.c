@@ -50,10 +50,38 @@ static void signs(void)
     CHECK_EQ(last, 7);
 }
 
+#pragma omp declare induction(skip : long) inductor(omp_var += 2 * omp_step) collector(omp_step * omp_idx)
+
+/* The number of a collapsed iteration counts. */
+static void nests(int rows)
+{
+    enum { COLUMNS = 7 };
+    int a[3][COLUMNS][2], b[3][COLUMNS], k = 3, wrong = 0;
+    long s = 4;
+#pragma omp target teams distribute parallel for collapse(3) induction(step(2), +: k) map(from: a)
+    for (int i = 0; i < rows; i++)
+        for (unsigned j = COLUMNS; j > 0; j--) {
+            for (int l = 0; l <= 1; l++)
+                a[i][COLUMNS - j][l] = k;
+        }
+#pragma omp parallel for schedule(static, 2) num_threads(3) collapse(2) induction(step(1), skip: s)
+    for (int i = 0; i < 2 * rows; i += 2)
+        for (int j = 0; j < COLUMNS; j++)
+            b[i / 2][j] = (int)s;
+    for (int i = 0; i < rows * COLUMNS; i++) {
+        wrong += b[i / COLUMNS][i % COLUMNS] != 4 + 2 * i;
+        for (int l = 0; l < 2; l++)
+            wrong += a[i / COLUMNS][i % COLUMNS][l] != 3 + 2 * (2 * i + l);
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK(k == 3 + 4 * rows * COLUMNS && s == 4 + 2 * rows * COLUMNS);
+}
+
 int main(void)
 {
     down();
     signs();
+    nests(3);
     int on = 0, k = 3, h = 5, t = 7, u = 9, w = 1, a[N], b[N], c[N], d[N], e[N];
 #pragma omp target teams distribute parallel for collapse(1) induction(step(2), +: k) map(from: a) map(tofrom: on)
     for (int i = 0; i < N; i++) {
