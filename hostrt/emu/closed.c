@@ -22,6 +22,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static struct mapping {
     char *base;
     size_t size;
+    bool open; /* for good: an access has been reported, and other threads may be at the same */
 } closed[MOST];
 static unsigned n, users; /* users: operations of the device that are going on */
 static size_t pages;      /* whose rights have been changed so far */
@@ -35,7 +36,8 @@ static void protect(const struct mapping *m, int rights)
 static void protect_all(int rights)
 {
     for (unsigned i = 0; i < n; i++)
-        protect(&closed[i], rights);
+        if (!closed[i].open)
+            protect(&closed[i], rights);
 }
 
 static void forget(unsigned i)
@@ -50,10 +52,11 @@ void ompgpu_emu_close(void *base, size_t size)
     pthread_mutex_lock(&lock);
     while (i < n && closed[i].base != (char *)base)
         i++;
-    if (i == n && n < MOST && pages < MOST_PAGES) {
+    if ((i < n ? closed[i].open : n < MOST) && pages < MOST_PAGES) {
         if (!n)
             ompgpu_emu_fault_enter();
-        closed[n++] = (struct mapping){ base, size };
+        n += i == n;
+        closed[i] = (struct mapping){ base, size, false };
         if (!users)
             protect(&closed[i], PROT_NONE);
     }
@@ -124,18 +127,17 @@ static bool is_program(const void *user)
            (object == object_of((void *)getauxval(AT_ENTRY)) || ompgpu_host_line(user, &line));
 }
 
-/* What others use is open until the next operation ends. */
-static bool open_again(const void *address, bool for_good)
+/* What others use is open until the next operation ends.  *first: nobody has opened it for good. */
+static bool open_again(const void *address, bool for_good, bool *first)
 {
     bool found = false;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < n && !found; i++)
         if ((size_t)((const char *)address - closed[i].base) < closed[i].size) {
             found = true;
-            if (for_good)
-                forget(i);
-            else
-                protect(&closed[i], PROT_READ | PROT_WRITE);
+            *first = !closed[i].open;
+            protect(&closed[i], PROT_READ | PROT_WRITE);
+            closed[i].open |= for_good;
         }
     pthread_mutex_unlock(&lock);
     return found;
@@ -147,8 +149,8 @@ bool ompgpu_emu_was_closed(const void *address, const void *pc, bool store)
     enum { FRAMES = 32 };
     void *frames[FRAMES];
     const void *user = find_user(pc, frames, (unsigned)backtrace(frames, FRAMES));
-    bool is = is_program(user), found = open_again(address, is);
-    if (found && is)
+    bool is = is_program(user), first = false, found = open_again(address, is, &first);
+    if (first && is)
         ompgpu_reads_faulted((uintptr_t)address, store, user);
     return found;
 }
