@@ -462,10 +462,14 @@ static int emu_sync(int ordinal)
     return 0;
 }
 
+/* A device may be closed meanwhile, by a thread that ends the program. */
 static void emu_fork(enum ompgpu_fork when)
 {
+    static unsigned locked;
+    if (when == OMPGPU_FORK_BEFORE)
+        locked = opened;
     for (int i = 0; i < EMU_MAX_DEVICES; i++)
-        if (opened >> i & 1)
+        if (locked >> i & 1)
             (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock
                                         : pthread_mutex_unlock)(&memory[i].lock);
     ompgpu_emu_queue_fork(when);

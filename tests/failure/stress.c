@@ -2,7 +2,7 @@
  * that come and go, threads that end before their regions, signals; in the end one of them calls exit() in the midst of it.  All data is
  * compared with what the host computes.
  *
- *      stress SEED THREADS STEPS [without forks]
+ *      stress SEED THREADS STEPS [none]    none: no forks, but libraries
  *
  * It ends with status 3 where all is right.  A watchdog ends it where nothing moves.  Where kernels do nothing (nullcuda), what regions do to data is left
  * out of what is expected; where a child of fork() cannot use the device, its regions run on the host. */
@@ -279,6 +279,8 @@ static void library(struct worker *w, struct slot *s)
     void (*start)(int *, int, int);
     int (*ask)(int);
     bool own = pick(w, 2);
+    if (forks)                        /* a child may find locks of the dynamic linker taken, for ever */
+        return;
     settle(w, s);
     snprintf(name, sizeof name, own ? "./own%u.so" : "./lib%u.so", own ? w->number : pick(w, LIBRARIES));
     void *l = dlopen(name, RTLD_NOW);
@@ -326,7 +328,6 @@ static void fork_child(struct worker *w, struct slot *unused)
 {
     int status;
     (void)unused;
-    bool leaves = pick(w, 2);
     if (!forks)
         return;
     fflush(stderr);
@@ -337,7 +338,8 @@ static void fork_child(struct worker *w, struct slot *unused)
         w->step = "in a child";
         kernels_run |= !children_may; /* by the host */
         work_in_child(w);
-        (leaves ? _exit : exit)(wrong ? WRONG : 0);
+        fflush(NULL);
+        _exit(wrong ? WRONG : 0);     /* exit() may wait for ever: another thread had glibc's lock of its functions */
     }
     while (child > 0 && waitpid(child, &status, 0) != child)
         ;
