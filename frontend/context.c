@@ -402,16 +402,21 @@ static bool has_statement(const struct fe_pragma *p)
     return p->found && (p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP || p->takes_statement);
 }
 
+static void add_around(struct fe *fe, unsigned offset, bool host, struct around *a)
+{
+    for (unsigned i = 0; i < fe->pragmas.n && fe->pragmas.at[i].extent.begin < offset; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        if (has_statement(p) && fe_stmt_end(fe, p->stmt) > offset)
+            add_leaves(a, host && p->c->for_host ? p->host_leaves : p->c->leaves);
+    }
+}
+
 static struct around constructs_around(struct fe *fe, unsigned offset, bool device_function)
 {
     struct around a = { .n = 0 };
     if (device_function)
         add_leaves(&a, OMPL_TARGET);
-    for (unsigned i = 0; i < fe->pragmas.n && fe->pragmas.at[i].extent.begin < offset; i++) {
-        const struct fe_pragma *p = &fe->pragmas.at[i];
-        if (has_statement(p) && fe_stmt_end(fe, p->stmt) > offset)
-            add_leaves(&a, p->c->leaves);
-    }
+    add_around(fe, offset, false, &a);
     return a;
 }
 
@@ -419,11 +424,7 @@ static struct around constructs_around(struct fe *fe, unsigned offset, bool devi
 static struct around constructs_around_on_host(struct fe *fe, unsigned offset)
 {
     struct around a = { .n = 0 };
-    for (unsigned i = 0; i < fe->pragmas.n && fe->pragmas.at[i].extent.begin < offset; i++) {
-        const struct fe_pragma *p = &fe->pragmas.at[i];
-        if (has_statement(p) && fe_stmt_end(fe, p->stmt) > offset)
-            add_leaves(&a, p->c->for_host ? p->host_leaves : p->c->leaves);
-    }
+    add_around(fe, offset, true, &a);
     return a;
 }
 

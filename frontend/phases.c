@@ -21,8 +21,8 @@
  *              #pragma omp parallel for
  *              …
  *
- * In: target constructs with their captures.  Out: `phases` and `repeats` of some: copies of the
- * target construct, each with a part of its body, and the loops around some of them. */
+ * In: target constructs with their captures.  Out: `phases` and `phase_loops` of some: copies of
+ * the target construct, each with a part of its body, and the loops around some of them. */
 #include "frontend/fe.h"
 #include <string.h>
 

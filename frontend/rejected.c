@@ -265,11 +265,12 @@ bool fe_is_later_ordered(const struct omp_construct *c)
     return k && k != c;
 }
 
-static void drop_later_ordered(struct fe *fe, fe_edits *l)
+/* The lines of constructs that are one. */
+static void drop_lines(struct fe *fe, fe_edits *l, bool (*is_one)(const struct omp_construct *))
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         const struct omp_construct *c = fe->u->constructs[i];
-        if (fe_is_later_ordered(c))
+        if (is_one(c))
             fe_add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
                         fe_newlines_of(fe, c->pragma));
     }
@@ -393,16 +394,6 @@ static bool is_beyond_clang(const struct omp_construct *c)
             return true;
     }
     return false;
-}
-
-static void drop_updates(struct fe *fe, fe_edits *l)
-{
-    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
-        const struct omp_construct *c = fe->u->constructs[i];
-        if (is_beyond_clang(c))
-            fe_add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
-                        fe_newlines_of(fe, c->pragma));
-    }
 }
 
 /* Is item p the pointer that leads to item x? */
@@ -614,9 +605,9 @@ void fe_find_rejected(struct fe *fe)
     }
     if (all.n)
         fe->u->accepted = fe_edited_text(fe, &all);
-    drop_updates(fe, &check);
+    drop_lines(fe, &check, is_beyond_clang);
     drop_updated_pointers(fe, &check);
-    drop_later_ordered(fe, &check);
+    drop_lines(fe, &check, fe_is_later_ordered);
     replace_negative_devices(fe, &check);
     drop_task_clauses(fe, &check);
     drop_target_clauses(fe, &check);
