@@ -15,7 +15,8 @@
  *
  * Lock order (a thread takes them only downwards):
  *   0. that of depend.c     who depends on whom
- *   1. ompgpu_start_lock    devices are chosen and opened, units registered, images loaded
+ *   1. ompgpu_start_lock    devices are chosen and opened, images loaded; then register.c's, under
+ *                           which units come and go
  *   2. device->lock         the allocations and queues of one device; with the locks of the parts
  *                           after it, the present table, its counts (parts.c)
  *   3. the locks inside scratch.c, present.c, defer.c, returning.c, spread.c, error.c and the
@@ -101,7 +102,8 @@ FILE *ompgpu_open_output(const char *variable, const char *name);
  * be inside of the runtime. */
 void ompgpu_watch_exit(void); /* once, at start-up */
 bool ompgpu_exiting(void);
-bool ompgpu_failed(void); /* … because of ompgpu_fatal() */
+void ompgpu_leave_process(void) __attribute__((noreturn)); /* it is exiting: now */
+bool ompgpu_failed(void);                                  /* … because of ompgpu_fatal() */
 /* for tests: called instead of print and exit; must not return */
 extern void (*ompgpu_fatal_hook)(const char *message);
 static inline struct ompgpu_where ompgpu_at_region(const struct ompgpu_region *r)
@@ -445,8 +447,8 @@ struct ompgpu_device {
     int state;                          /* atomic; written under ompgpu_start_lock */
     /* atomic: ompgpu_generation up to which variables are loaded */
     unsigned generation;
-    unsigned started; /* starts.c: number of the last one; guarded by its lock, as `ended` */
-    bool ended;
+    unsigned started; /* starts.c: number of the last one; guarded by its lock, as what follows */
+    bool starting, ended;
     char reason[256]; /* written before state */
     /* the present table: see parts.c */
     unsigned char owners[1 << OMPGPU_OWNER_BITS]; /* atomic */
@@ -493,7 +495,9 @@ static inline struct ompgpu_part *ompgpu_part_at(struct ompgpu_device *dev, uint
     unsigned owner = __atomic_load_n(ompgpu_owner_of(dev, address), __ATOMIC_ACQUIRE);
     return owner ? &dev->parts[owner - 1] : NULL;
 }
-void ompgpu_watch_fork(void); /* once, at start-up (fork.c) */
+/* Once, as early as can be (fork.c): who asks later has his locks taken before ours.  The OpenMP
+ * library has some while a thread of its ends, which then takes ours. */
+void ompgpu_watch_fork(void);
 extern pthread_mutex_t ompgpu_start_lock;
 /* atomic: enum of hostrt/ompgpu.h, what any unit has */
 extern unsigned ompgpu_unit_flags;
@@ -871,6 +875,7 @@ const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *);
 bool ompgpu_unit_not_linked(const struct ompgpu_unit *);
 int ompgpu_units_load_variables(struct ompgpu_device *, const char **file); /* of all units */
 void ompgpu_units_close(void);
+void ompgpu_units_fork(enum ompgpu_fork when);
 /* starts.c: the device, which is open, has run its constructors; false: this thread is running one
  * of them.  No lock is held. */
 bool ompgpu_starts_run(struct ompgpu_device *);

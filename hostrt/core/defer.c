@@ -610,33 +610,42 @@ static int keep_call(struct ompgpu_task *t, const struct ompgpu_map *maps, unsig
 __attribute__((weak)) int __cxa_thread_atexit_impl(void (*)(void *), void *, void *object);
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
-/* A thread of the program's that has made deferred constructs waits for them.  Those of the OpenMP
- * library have done so at the end of a parallel region, and the one that ends the process does so
- * later (ompgpu_deferred_stop). */
-static void thread_ends(void *unused)
+/* For what this thread has made, and others before. */
+static void await_host_tasks(void)
 {
     const struct ompgpu_libomp *l = ompgpu_libomp();
-    (void)unused;
-    if (getpid() == gettid() || ompgpu_failed())
-        return;
     pthread_mutex_lock(&lock);
     uint64_t last = __atomic_load_n(&serials, __ATOMIC_RELAXED);
-    WAIT_WHILE(any_until(last, NULL) && !failed);
+    WAIT_WHILE(any_until(last, NULL) && (!failed || at_end));
     bool bad = failed;
     pthread_mutex_unlock(&lock);
     if (!bad && l->thread && l->wait)
         l->wait(NULL, l->thread(NULL));
 }
 
+static _Thread_local bool watched __attribute__((tls_model("initial-exec")));
+static unsigned nwatched; /* atomic: threads that are, and live */
+
+/* A thread of the program's that has made deferred constructs waits for them.  Those of the OpenMP
+ * library have done so at the end of a parallel region, and the one that ends the process does so
+ * later (ompgpu_deferred_stop). */
+static void thread_ends(void *unused)
+{
+    (void)unused;
+    watched = false;
+    __atomic_sub_fetch(&nwatched, 1, __ATOMIC_RELAXED);
+    if (getpid() != gettid() && !ompgpu_failed())
+        await_host_tasks();
+}
+
 static void watch_thread(void)
 {
-    static _Thread_local bool watched __attribute__((tls_model("initial-exec")));
     const struct ompgpu_libomp *l = ompgpu_libomp();
-    if (watched || !l->level || l->level())
+    if (watched || !__cxa_thread_atexit_impl || !l->level || l->level())
         return;
     watched = true;
-    if (__cxa_thread_atexit_impl)
-        __cxa_thread_atexit_impl(thread_ends, NULL, &__dso_handle);
+    __atomic_add_fetch(&nwatched, 1, __ATOMIC_RELAXED);
+    __cxa_thread_atexit_impl(thread_ends, NULL, &__dso_handle);
 }
 
 /* ------------------------------------------------------------------ chains of host tasks
@@ -822,19 +831,26 @@ void __ompgpu_deferred(void *task, uintptr_t event)
 /* ------------------------------------------------------------------ the end, and fork */
 bool ompgpu_any_deferred(void) { return __atomic_load_n(&serials, __ATOMIC_RELAXED); }
 
-void ompgpu_deferred_finish(void)
+/* Others may go on making constructs, so not for all of them. */
+void ompgpu_deferred_settle(void)
+{
+    if (__atomic_load_n(&waiting, __ATOMIC_RELAXED))
+        await_host_tasks();
+}
+
+/* Waits for all that are in queues: no more come, since the process ends. */
+static void finish(void)
 {
     pthread_mutex_lock(&lock);
     WAIT_WHILE(any_until(UINT64_MAX, NULL) && (!failed || at_end));
-    bool join = watching && !failed;
-    watching = watching && failed;
-    stopping = true;
+    bool join = stopping = watching && !failed;
     pthread_cond_signal(&wanted);
     pthread_mutex_unlock(&lock);
-    if (join)
-        pthread_join(watcher, NULL);
+    if (!join)
+        return;
+    pthread_join(watcher, NULL);
     pthread_mutex_lock(&lock);
-    stopping = false;
+    watching = stopping = false;
     pthread_mutex_unlock(&lock);
 }
 
@@ -855,7 +871,15 @@ void ompgpu_deferred_stop(void)
     pthread_mutex_unlock(&lock);
     if (__atomic_load_n(&waiting, __ATOMIC_RELAXED) && l->thread && l->wait)
         l->wait(NULL, l->thread(NULL));
-    ompgpu_deferred_finish();
+    finish();
+}
+
+/* The OpenMP library's destructor, which comes after ours, frees what threads of the program are
+ * using that go on making tasks.  That of the one that ends the process is not watched any more. */
+void ompgpu_deferred_leave(void)
+{
+    if (ompgpu_exiting() && __atomic_load_n(&nwatched, __ATOMIC_RELAXED))
+        ompgpu_leave_process();
 }
 
 void ompgpu_deferred_close(struct ompgpu_device *dev)
@@ -886,9 +910,10 @@ static void forget_all(void)
     for (struct ompgpu_task *t = oldest; t; t = t->next)
         t->finished = t->serial;
     oldest = newest = ended = NULL;
-    watching = idle = false;
+    watching = stopping = idle = false;
     sleepers = 0;
     waiting = 0;
+    nwatched = watched;
     pthread_cond_init(&changed, NULL);
     pthread_cond_init(&wanted, NULL);
     for (int i = 0; i < ompgpu_ndevices; i++) {

@@ -82,9 +82,12 @@ bool ompgpu_defer_routine(struct ompgpu_device *, const char *name,
                           int ndepend, void **depend);
 /* depend.c: the host task of a deferred routine; false: out of memory */
 bool ompgpu_host_task(struct ompgpu_task *, int ndepend, void **depend);
-bool ompgpu_any_deferred(void);    /* in this process, so far */
-void ompgpu_deferred_finish(void); /* waits for all that are in queues */
-void ompgpu_deferred_stop(void);   /* the process ends: also for those that are not */
+bool ompgpu_any_deferred(void); /* in this process, so far */
+/* Waits for those that are in queues, and for all that this thread has made: their host tasks may
+ * be code of a library that is about to go. */
+void ompgpu_deferred_settle(void);
+void ompgpu_deferred_stop(void);  /* the process ends: no more come */
+void ompgpu_deferred_leave(void); /* … and there are threads that make some still */
 void ompgpu_deferred_close(struct ompgpu_device *);
 void ompgpu_deferred_fork(enum ompgpu_fork when);
 /* returning.c: before storage gets a mapping, self waits, or with NULL this host thread, for what

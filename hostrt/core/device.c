@@ -403,6 +403,7 @@ __attribute__((destructor(99))) static void stop_runtime(void)
     if (ompgpu_other_threads()) {
         ompgpu_threads_forget();
         ompgpu_nodes_leave();
+        ompgpu_deferred_leave();
         return;
     }
     pthread_mutex_lock(&ompgpu_start_lock);

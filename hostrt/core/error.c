@@ -137,13 +137,16 @@ FILE *ompgpu_open_output(const char *variable, const char *name)
 
 /* ------------------------------------------------------------------ the end of the process */
 static int exiting;              /* atomic */
-static pthread_t exiting_thread; /* set before `exiting` */
+static pthread_t exiting_thread; /* set before `exiting`, as the status */
+static int exit_status;
 
-static void note_exit(void)
+static void note_exit(int status, void *unused)
 {
+    (void)unused;
     if (ompgpu_exiting())
         return;
     exiting_thread = pthread_self();
+    exit_status = status;
     __atomic_store_n(&exiting, 1, __ATOMIC_RELEASE);
 }
 
@@ -151,9 +154,15 @@ static int failed; /* atomic */
 
 bool ompgpu_failed(void) { return __atomic_load_n(&failed, __ATOMIC_ACQUIRE); }
 
-void ompgpu_watch_exit(void) { atexit(note_exit); }
+void ompgpu_watch_exit(void) { on_exit(note_exit, NULL); }
 
 bool ompgpu_exiting(void) { return __atomic_load_n(&exiting, __ATOMIC_ACQUIRE); }
+
+void ompgpu_leave_process(void)
+{
+    fcloseall(); /* as exit() does it: without a wait for who is reading */
+    _exit(exit_status);
+}
 
 /* One thread ends the process.  Others that fail meanwhile, maybe because of that, wait for the
  * end. */

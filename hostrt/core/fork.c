@@ -24,6 +24,7 @@ static void before_fork(void)
     ompgpu_starts_fork(OMPGPU_FORK_BEFORE);
     ompgpu_depend_fork(OMPGPU_FORK_BEFORE);
     pthread_mutex_lock(&ompgpu_start_lock);
+    ompgpu_units_fork(OMPGPU_FORK_BEFORE);
     for (int i = 0; i < ompgpu_ndevices; i++) {
         ompgpu_devices[i].forking = ompgpu_tables_lock(&ompgpu_devices[i]);
         pthread_mutex_lock(&ompgpu_devices[i].wait_lock);
@@ -46,6 +47,7 @@ static void release_locks(enum ompgpu_fork when)
         pthread_mutex_unlock(&ompgpu_devices[i].wait_lock);
         ompgpu_tables_unlock(&ompgpu_devices[i], ompgpu_devices[i].forking);
     }
+    ompgpu_units_fork(when);
     pthread_mutex_unlock(&ompgpu_start_lock);
     ompgpu_depend_fork(when);
     ompgpu_starts_fork(when);
@@ -69,4 +71,10 @@ static void in_child(void)
     ompgpu_threads_vanished();
 }
 
-void ompgpu_watch_fork(void) { pthread_atfork(before_fork, in_parent, in_child); }
+static void watch_fork(void) { pthread_atfork(before_fork, in_parent, in_child); }
+
+void ompgpu_watch_fork(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_fork);
+}

@@ -5,16 +5,24 @@
  * variables, at the next use of the device: any data construct may name them. Units that were
  * device-linked share one image: it is loaded once a device and goes with the last unit that uses
  * it.  What a unit uses hangs on its state, a region's `slot` points to its part, so leaving frees
- * exactly what the unit caused.                      */
+ * exactly what the unit caused.
+ *
+ * A library comes and goes with the dynamic linker's lock held, while loading an image may want
+ * that lock, and so may opening a device.  So units come and go under a lock of their own, under
+ * which nothing is done that waits for the dynamic linker: images are loaded and unloaded without
+ * it, by who has ompgpu_start_lock, from a copy, since the unit may go meanwhile; what was loaded
+ * for a unit that has gone is unloaded again. */
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/core/core.h"
 #include "hostrt/core/deferred.h"
 
-struct load { /* an image on a device; guarded by ompgpu_start_lock */
+struct load { /* an image on a device; guarded by units_lock */
     struct load *next;
     const struct ompgpu_image_header *image;
-    struct ompgpu_device *device;
+    struct ompgpu_device *device; /* immutable, as what follows but for `users` */
+    struct ompgpu_image_header *copy;
+    int number; /* of the image in it */
     void *module, *owned;
     unsigned users;
 };
@@ -27,13 +35,17 @@ struct region_state { /* what region->slot points to */
     struct ompgpu_region *region;
     struct ompgpu_function *functions[]; /* of a device: by form; atomic: set once */
 };
-struct unit_state { /* what unit->state points to; guarded by ompgpu_start_lock */
+struct unit_state { /* what unit->state points to; guarded by units_lock */
     struct unit_state *next;
     struct ompgpu_unit *unit;
+    uint64_t number; /* no other one has had it; in the list the highest, the newest, comes first */
     struct use *uses;
     struct region_state *regions;
 };
+/* After ompgpu_start_lock, before those of devices. */
+static pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct unit_state *units;
+static uint64_t last_number;
 unsigned ompgpu_unit_flags;
 static struct load *loads;
 
@@ -61,7 +73,7 @@ static void check_unit(const struct ompgpu_unit *unit)
         ompgpu_fatal(NULL, "%s: %s", file, bad);
 }
 
-/* Under ompgpu_start_lock: NULL, or a unit that does not require the same. */
+/* Under units_lock: NULL, or a unit that does not require the same. */
 static const struct ompgpu_unit *differing_unit(const struct ompgpu_unit *unit)
 {
     for (const struct unit_state *u = units; u; u = u->next)
@@ -91,6 +103,7 @@ static bool is_checked(const struct ompgpu_unit *unit)
 void __ompgpu_register(struct ompgpu_unit *unit)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    ompgpu_watch_fork();
     pthread_once(&once, ompgpu_read_all);
     check_unit(unit);
     struct unit_state *u = ompgpu_xalloc(sizeof *u);
@@ -100,19 +113,20 @@ void __ompgpu_register(struct ompgpu_unit *unit)
     unit->state = u;
     if (is_checked(unit))
         ompgpu_check_unit();
-    pthread_mutex_lock(&ompgpu_start_lock);
+    pthread_mutex_lock(&units_lock);
     const struct ompgpu_unit *differs = differing_unit(unit);
+    u->number = ++last_number;
     u->next = units, units = u;
     __atomic_or_fetch(&ompgpu_unit_flags, unit->flags, __ATOMIC_RELAXED);
     if (unit->nvars)
         __atomic_add_fetch(&ompgpu_generation, 1, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&ompgpu_start_lock);
+    pthread_mutex_unlock(&units_lock);
     if (differs)
         refuse_differing(unit, differs);
 }
 
 /* ------------------------------------------------------------------ values of the host */
-static struct filled { /* guarded by ompgpu_start_lock */
+static struct filled { /* guarded by units_lock */
     const void *variable;
     struct filled *next;
 } *filled;
@@ -122,10 +136,10 @@ void __ompgpu_fill(const void *variable)
     struct filled *f = ompgpu_xalloc(sizeof *f);
     if (!f)
         ompgpu_fatal(NULL, "out of memory");
-    pthread_mutex_lock(&ompgpu_start_lock);
+    pthread_mutex_lock(&units_lock);
     *f = (struct filled){ variable, filled };
     filled = f;
-    pthread_mutex_unlock(&ompgpu_start_lock);
+    pthread_mutex_unlock(&units_lock);
 }
 
 static struct filled **find_filled(const struct ompgpu_var *v)
@@ -147,7 +161,7 @@ static void forget_filled(const struct ompgpu_unit *unit)
 }
 
 /* ------------------------------------------------------------------ going */
-/* Under ompgpu_start_lock. */
+/* Under units_lock. */
 static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_device *dev)
 {
     unsigned held = ompgpu_tables_lock(dev);
@@ -167,17 +181,31 @@ static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_devic
     ompgpu_tables_unlock(dev, held);
 }
 
-/* Under ompgpu_start_lock. */
-static void unload_image(struct load *l)
+/* Under units_lock: those that nobody uses any more, out of the list. */
+static struct load *take_unused(void)
 {
-    if (l->module)
-        l->device->plugin->unload(l->device->ordinal, l->module);
-    ompgpu_xfree(l->owned);
-    struct load **at = &loads;
-    while (*at != l)
-        at = &(*at)->next;
-    *at = l->next;
-    ompgpu_xfree(l);
+    struct load *unused = NULL;
+    for (struct load **at = &loads, *l; (l = *at);)
+        if (l->users) {
+            at = &l->next;
+        } else {
+            *at = l->next;
+            l->next = unused, unused = l;
+        }
+    return unused;
+}
+
+/* No lock of ours but ompgpu_start_lock is held. */
+static void unload_images(struct load *first)
+{
+    for (struct load *l; (l = first);) {
+        first = l->next;
+        if (l->module)
+            l->device->plugin->unload(l->device->ordinal, l->module);
+        ompgpu_xfree(l->owned);
+        ompgpu_xfree(l->copy);
+        ompgpu_xfree(l);
+    }
 }
 
 /* The unit's first use. */
@@ -186,8 +214,7 @@ static void end_use(struct unit_state *u)
     struct use *use = u->uses;
     u->uses = use->next;
     forget_variables(u->unit, use->load->device);
-    if (--use->load->users == 0)
-        unload_image(use->load);
+    use->load->users--;
     ompgpu_xfree(use);
 }
 
@@ -216,8 +243,8 @@ void __ompgpu_unregister(struct ompgpu_unit *unit)
     if (ompgpu_exiting() &&
         ompgpu_other_threads()) /* they may be in the middle of a region of this unit */
         return;
-    ompgpu_deferred_finish(); /* its kernels */
-    pthread_mutex_lock(&ompgpu_start_lock);
+    ompgpu_deferred_settle();
+    pthread_mutex_lock(&units_lock);
     struct unit_state *u = unit->state; /* NULL: the runtime has ended */
     for (struct unit_state **at = &units; u && *at; at = &(*at)->next)
         if (*at == u) {
@@ -225,16 +252,30 @@ void __ompgpu_unregister(struct ompgpu_unit *unit)
             free_unit(u);
             break;
         }
-    pthread_mutex_unlock(&ompgpu_start_lock);
+    struct load *unused = take_unused();
+    pthread_mutex_unlock(&units_lock);
+    unload_images(unused);
 }
 
 /* Under ompgpu_start_lock; called once, at the end. */
 void ompgpu_units_close(void)
 {
+    pthread_mutex_lock(&units_lock);
     for (struct unit_state *u; (u = units);) {
         units = u->next;
         free_unit(u);
     }
+    struct load *unused = take_unused();
+    pthread_mutex_unlock(&units_lock);
+    unload_images(unused);
+}
+
+void ompgpu_units_fork(enum ompgpu_fork when)
+{
+    if (when == OMPGPU_FORK_BEFORE)
+        pthread_mutex_lock(&units_lock);
+    else
+        pthread_mutex_unlock(&units_lock);
 }
 
 /* ---------------------------------------------------------- questions before anything is loaded */
@@ -252,20 +293,30 @@ static bool needs_image(const struct unit_state *u)
 
 const struct ompgpu_unit *ompgpu_unit_without(unsigned kinds)
 {
-    for (const struct unit_state *u = units; u; u = u->next)
-        if (needs_image(u) && !(ompgpu_image_kinds(images_of(u)) & kinds))
-            return u->unit;
-    return NULL;
+    pthread_mutex_lock(&units_lock);
+    const struct unit_state *u = units;
+    while (u && !(needs_image(u) && !(ompgpu_image_kinds(images_of(u)) & kinds)))
+        u = u->next;
+    const struct ompgpu_unit *unit = u ? u->unit : NULL;
+    pthread_mutex_unlock(&units_lock);
+    return unit;
+}
+
+static bool is_suited(const struct unit_state *u, const struct ompgpu_device *dev)
+{
+    ompgpu_plugin_error("%s", "");
+    return !needs_image(u) || dev->plugin->pick(dev->ordinal, images_of(u)) >= 0;
 }
 
 const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *dev)
 {
-    for (const struct unit_state *u = units; u; u = u->next) {
-        ompgpu_plugin_error("%s", "");
-        if (needs_image(u) && dev->plugin->pick(dev->ordinal, images_of(u)) < 0)
-            return u->unit;
-    }
-    return NULL;
+    pthread_mutex_lock(&units_lock);
+    const struct unit_state *u = units;
+    while (u && is_suited(u, dev))
+        u = u->next;
+    const struct ompgpu_unit *unit = u ? u->unit : NULL;
+    pthread_mutex_unlock(&units_lock);
+    return unit;
 }
 
 /* ------------------------------------------------------------------ loading */
@@ -350,54 +401,112 @@ static struct load *find_load(const struct ompgpu_image_header *h, const struct 
     return l;
 }
 
-/* 0, 1: no image suits, -1: an error.  *out has no user yet. */
-static int load_image(const struct ompgpu_image_header *h, struct ompgpu_device *dev,
-                      struct load **out)
+/* What is to be loaded: 0, 1: no image suits, -1: out of memory. */
+static int new_load(const struct ompgpu_image_header *h, struct ompgpu_device *dev,
+                    struct load **out)
 {
     int image = h ? dev->plugin->pick(dev->ordinal, h) : -1;
     if (image < 0)
         return 1;
-    const void *data;
-    size_t size;
-    struct load *l = ompgpu_xalloc(sizeof *l);
-    if (!l)
-        return -1;
-    l->image = h, l->device = dev;
-    l->next = loads, loads = l;
-    if (ompgpu_image_bytes(h, (unsigned)image, &data, &size, &l->owned) ||
-        dev->plugin->load(dev->ordinal, h, image, data, size, &l->module) ||
-        ompgpu_team_icvs_load(dev, h, l->module)) {
-        unload_image(l);
+    struct load *l = *out = ompgpu_xalloc(sizeof *l);
+    if (!l || !(l->copy = ompgpu_xalloc(h->total_size))) {
+        ompgpu_xfree(l);
         return -1;
     }
-    *out = l;
+    memcpy(l->copy, h, h->total_size);
+    l->image = h, l->device = dev, l->number = image;
     return 0;
 }
 
-/* Under ompgpu_start_lock.  0, 1: no image suits, -1: an error. */
-static int use_image(struct unit_state *u, struct ompgpu_device *dev, struct load **out)
+/* Without units_lock. */
+static int load_image(struct load *l)
 {
-    for (struct use *use = u->uses; use; use = use->next)
-        if (use->load->device == dev) {
-            *out = use->load;
-            return 0;
-        }
-    int result = (*out = find_load(images_of(u), dev)) ? 0 : load_image(images_of(u), dev, out);
+    const void *data;
+    size_t size;
+    struct ompgpu_device *dev = l->device;
+    int bad = ompgpu_image_bytes(l->copy, (unsigned)l->number, &data, &size, &l->owned) ||
+              dev->plugin->load(dev->ordinal, l->copy, l->number, data, size, &l->module) ||
+              ompgpu_team_icvs_load(dev, l->copy, l->module);
+    if (bad)
+        unload_images(l);
+    return bad ? -1 : 0;
+}
+
+static struct load *used_load(const struct unit_state *u, const struct ompgpu_device *dev)
+{
+    const struct use *use = u->uses;
+    while (use && use->load->device != dev)
+        use = use->next;
+    return use ? use->load : NULL;
+}
+
+static int add_use(struct unit_state *u, struct load *l)
+{
+    struct use *use = ompgpu_xalloc(sizeof *use);
+    if (!use)
+        return -1;
+    use->load = l, l->users++;
+    use->next = u->uses, u->uses = use;
+    if (!load_variables(u->unit, l))
+        return 0;
+    end_use(u);
+    return -1;
+}
+
+/* The first unit whose number is at most that. */
+static struct unit_state *find_unit(uint64_t number)
+{
+    struct unit_state *u = units;
+    while (u && u->number > number)
+        u = u->next;
+    return u;
+}
+
+/* Gives up units_lock while it is loaded. */
+static int get_load(const struct ompgpu_image_header *h, struct ompgpu_device *dev,
+                    struct load **out)
+{
+    if ((*out = find_load(h, dev)))
+        return 0;
+    int result = new_load(h, dev, out);
     if (result)
         return result;
-    struct use *use = ompgpu_xalloc(sizeof *use);
-    if (!use) {
-        if (!(*out)->users)
-            unload_image(*out);
-        return -1;
+    pthread_mutex_unlock(&units_lock);
+    result = load_image(*out);
+    pthread_mutex_lock(&units_lock);
+    if (!result)
+        (*out)->next = loads, loads = *out;
+    return result;
+}
+
+/* Under ompgpu_start_lock: of the unit with this number.  0, 1: no image suits, or the unit has
+ * gone, -1: an error. */
+static int use_image(uint64_t number, struct ompgpu_device *dev, struct load **out)
+{
+    pthread_mutex_lock(&units_lock);
+    struct unit_state *u = find_unit(number);
+    int result = !u || u->number != number;
+    if (!result && !(*out = used_load(u, dev)) && !(result = get_load(images_of(u), dev, out))) {
+        u = find_unit(number);
+        result = u && u->number == number ? add_use(u, *out) : 1;
     }
-    use->load = *out, use->load->users++;
-    use->next = u->uses, u->uses = use;
-    if (load_variables(u->unit, use->load)) {
-        end_use(u);
-        return -1;
-    }
-    return 0;
+    struct load *unused = take_unused();
+    pthread_mutex_unlock(&units_lock);
+    unload_images(unused);
+    return result;
+}
+
+/* The next unit with variables whose number is below that, which it becomes. */
+static bool next_with_variables(uint64_t *number, const char **file)
+{
+    pthread_mutex_lock(&units_lock);
+    const struct unit_state *u = find_unit(*number - 1);
+    while (u && !u->unit->nvars)
+        u = u->next;
+    if (u)
+        *number = u->number, *file = u->unit->file;
+    pthread_mutex_unlock(&units_lock);
+    return u;
 }
 
 /* A unit without a suitable image that came after the device was opened keeps its variables to the
@@ -405,9 +514,10 @@ static int use_image(struct unit_state *u, struct ompgpu_device *dev, struct loa
 int ompgpu_units_load_variables(struct ompgpu_device *dev, const char **file)
 {
     struct load *l;
-    for (struct unit_state *u = units; u; u = u->next)
-        if (u->unit->nvars && use_image(u, dev, &l) < 0) {
-            *file = u->unit->file;
+    const char *of;
+    for (uint64_t number = UINT64_MAX; next_with_variables(&number, &of);)
+        if (use_image(number, dev, &l) < 0) {
+            *file = of;
             return -1;
         }
     return 0;
@@ -423,7 +533,9 @@ static struct region_state *get_region_state(struct unit_state *u, struct ompgpu
     if (!s)
         return NULL;
     s->region = r;
+    pthread_mutex_lock(&units_lock);
     s->next = u->regions, u->regions = s;
+    pthread_mutex_unlock(&units_lock);
     __atomic_store_n(&r->slot, s, __ATOMIC_RELEASE);
     return s;
 }
@@ -526,7 +638,7 @@ static __attribute__((noinline)) int get_function_slowly(struct ompgpu_region *r
     if (!u)
         ompgpu_plugin_error("its file %s is not registered with the runtime", r->file);
     else
-        result = use_image(u, dev, &l);
+        result = use_image(u->number, dev, &l);
     if (result == 0)
         result = find_function(u, r, dev, form, l, out);
     pthread_mutex_unlock(&ompgpu_start_lock);

@@ -65,6 +65,7 @@ static bool is_elf(const void *data, size_t size)
     if (memcmp(e.e_ident, ELFMAG, SELFMAG) || e.e_ident[EI_CLASS] != ELFCLASS64 ||
         e.e_machine != EM_X86_64 || e.e_type != ET_DYN || e.e_phentsize != sizeof p ||
         !in_file(e.e_phoff, e.e_phnum * sizeof p, size) ||
+        (e.e_shnum && e.e_shentsize != sizeof(Elf64_Shdr)) ||
         !in_file(e.e_shoff, (uint64_t)e.e_shnum * e.e_shentsize, size))
         return false;
     for (unsigned i = 0; i < e.e_phnum; i++) {
@@ -256,15 +257,48 @@ int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_k
     return 0;
 }
 
+static Elf64_Shdr section_of(const struct emu_module *m, unsigned i)
+{
+    const Elf64_Ehdr *e = (const void *)m->file;
+    Elf64_Shdr s = { 0 };
+    if (i < e->e_shnum)
+        memcpy(&s, m->file + e->e_shoff + i * sizeof s, sizeof s);
+    return in_file(s.sh_offset, s.sh_size, m->file_size) ? s : (Elf64_Shdr){ 0 };
+}
+
+static bool is_named(const struct emu_module *m, const Elf64_Sym *symbol, const Elf64_Shdr *names,
+                     const char *name)
+{
+    size_t size = strlen(name) + 1;
+    return symbol->st_shndx && in_file(symbol->st_name, size, names->sh_size) &&
+           !memcmp(m->file + names->sh_offset + symbol->st_name, name, size);
+}
+
+/* In the file, not by dlsym(): this is called with a lock held that those want who have the dynamic
+ * linker's (core/register.c). */
+static bool find_symbol(const struct emu_module *m, const char *name, Elf64_Sym *symbol)
+{
+    const Elf64_Ehdr *e = (const void *)m->file;
+    for (unsigned i = 0; i < e->e_shnum; i++) {
+        const Elf64_Shdr s = section_of(m, i), names = section_of(m, s.sh_link);
+        if (s.sh_type != SHT_DYNSYM)
+            continue;
+        for (size_t at = 0; at + sizeof *symbol <= s.sh_size; at += sizeof *symbol) {
+            memcpy(symbol, m->file + s.sh_offset + at, sizeof *symbol);
+            if (is_named(m, symbol, &names, name))
+                return true;
+        }
+    }
+    return false;
+}
+
 int ompgpu_emu_image_variable(struct emu_module *m, const char *name, void **address, size_t *size)
 {
-    Dl_info info;
-    void *symbol = NULL;
-    *address = dlsym(m->handle, name);
-    if (!*address || !dladdr1(*address, &info, &symbol, RTLD_DL_SYMENT) || !symbol) {
+    Elf64_Sym symbol;
+    if (!find_symbol(m, name, &symbol)) {
         ompgpu_plugin_error("the image has no variable %s", name);
         return 1;
     }
-    *size = ((const Elf64_Sym *)symbol)->st_size;
+    *address = (char *)m->base + symbol.st_value, *size = symbol.st_size;
     return 0;
 }
