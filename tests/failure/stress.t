@@ -14,6 +14,8 @@ if [ -n "${OMPGPU_LONG:-}" ]; then seeds="1 2 3 4 5 6 7 8 9 10 11 12" threads=8 
 else seeds="1 2" threads=4 steps=60
 fi
 STRESS_PATIENCE=$((30 * SLOWER)); export STRESS_PATIENCE
+# What a child of fork() has of other threads, and exit() leaves beside threads that go on, is lost by nature.
+[ "${OMPGPU_SANITIZE:-}" != 1 ] || { ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0; export ASAN_OPTIONS; }
 forks=
 [ "${OMPGPU_SANITIZE:-}" != thread ] || forks=none # TSan does not know the emulated device's threads in a child
 # shellcheck disable=SC2086
