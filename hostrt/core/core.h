@@ -347,7 +347,8 @@ struct ompgpu_buffers {         /* for one launch at a time */
     struct ompgpu_buffer heap;
     /* of the heaps in it: OMPGPU_PLACES words, 0 between kernels */
     struct ompgpu_buffer locks;
-    void *results; /* OMPGPU_RESULTS cells that host and device share */
+    void *results;            /* OMPGPU_RESULTS cells that host and device share */
+    struct ompgpu_task *idle; /* the host thread's, for its next deferred constructs, by `next` */
 };
 enum { OMPGPU_FEW_EXPECTED = 4 };
 struct ompgpu_thread { /* of one host thread at a time; handed on when it ends */
@@ -472,7 +473,7 @@ struct ompgpu_device {
     struct rescue *rescue;            /* atomic: it was given up (rescue.c) */
     struct reverse *reverse;          /* atomic: its mailbox (reverse.c); NULL: none */
     struct ompgpu_queue *queues[OMPGPU_QUEUES]; /* of deferred constructs */
-    unsigned nqueues, next_queue;
+    unsigned nqueues, next_queue;               /* nqueues: atomic */
     struct ompgpu_task *idle;       /* by `next`; guarded by defer.c's lock, as what follows */
     struct ompgpu_entry *dropped;   /* what ended constructs have removed, by `range.left` */
     struct ompgpu_ranges returning; /* guarded by returning.c's lock */

@@ -13,9 +13,9 @@
  *      end_task()          called when the construct's event has come; whoever comes second, it or
  *                          the host task, fulfils the event
  *
- * The thread that calls end_task() takes no lock that host threads want at each construct: it notes
- * the task as ended, and collect(), called by others with the lock held, takes those noted off the
- * list of what is under way, and makes them ready for other constructs.
+ * Neither the thread that makes one nor the one that calls end_task() takes a lock for that.  Each
+ * queue has a ring of those that were put into it; collect(), called every now and then with the
+ * lock held, takes those that have ended off its end, and makes them ready for other constructs.
  *
  * Who puts a construct into a queue has the whole present table, so that who finds a trace of one
  * there finds all of it in its queue.  What is in a queue needs no host thread to go on;
@@ -26,6 +26,7 @@
  * short ones do not wake it up. */
 #define _GNU_SOURCE 1
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -40,13 +41,15 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* what is under way, 
 /* atomic: threads that wait for that; to tell nobody costs no call of the system */
 static unsigned sleepers;
 static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER; /* the watcher */
-static bool idle; /* it waits for that: nothing has been under way for a while */
-static struct ompgpu_task *oldest, *newest; /* under way, or ended and not collected */
-static struct ompgpu_task *ended;           /* atomic: those to be collected, by `ended` */
-static uint64_t serials;
-static bool watching, stopping, failed; /* the watcher; failed: it ends the program */
-static bool at_end;                     /* the thread that ends the process waits for us */
-static unsigned long waiting;           /* atomic: constructs whose host task has not ended */
+static bool idle;     /* atomic: it waits for that; nothing has been under way for a while */
+static bool watching; /* there is a watcher; atomic */
+static bool stopping, failed; /* it is to end; it ends the program */
+static bool at_end;           /* the thread that ends the process waits for us */
+/* Atomic, each by itself, since different threads write them at each construct: made so far; whose
+ * host task has ended. */
+static _Alignas(OMPGPU_APART) uint64_t serials;
+static _Alignas(OMPGPU_APART) uint64_t fulfilled;
+static _Alignas(OMPGPU_APART) char apart_too[OMPGPU_APART] __attribute__((unused));
 static pthread_t watcher;
 
 /* Lock held.  Who waits says so before he looks whether he has to, and who ends something looks
@@ -62,6 +65,13 @@ static void end_waiting(void) { __atomic_sub_fetch(&sleepers, 1, __ATOMIC_RELAXE
     } while (0)
 
 static bool anybody_waits(void) { return __atomic_load_n(&sleepers, __ATOMIC_SEQ_CST); }
+
+static void tell(pthread_cond_t *condition)
+{
+    pthread_mutex_lock(&lock);
+    pthread_cond_broadcast(condition);
+    pthread_mutex_unlock(&lock);
+}
 
 /* ------------------------------------------------------------------ tasks */
 static struct ompgpu_task *new_task(struct ompgpu_device *dev)
@@ -80,26 +90,20 @@ struct piece {
     char bytes[];
 };
 
-static void list_remove(struct ompgpu_task *t)
-{
-    *(t->previous ? &t->previous->next : &oldest) = t->next;
-    *(t->next ? &t->next->previous : &newest) = t->previous;
-}
-
 /* Room for what a construct was called with; one of usual size stays for the next. */
 enum { MOST_KEPT = 1024 };
 static void *get_kept(struct ompgpu_task *t, size_t size)
 {
-    if (t->kept && size <= t->kept_room)
-        return memset(t->kept, 0, size);
+    if (size <= t->kept_room)
+        return t->kept;
     ompgpu_xfree(t->kept);
     t->kept = ompgpu_xalloc(size);
     t->kept_room = t->kept ? size : 0;
     return t->kept;
 }
 
-/* Lock held.  Nobody uses it any more. */
-static void recycle(struct ompgpu_task *t)
+/* Nobody uses it any more. */
+static void recycle(struct ompgpu_task *t, struct ompgpu_task **idle)
 {
     for (struct piece *p; (p = t->pieces);) {
         t->pieces = p->next;
@@ -111,59 +115,130 @@ static void recycle(struct ompgpu_task *t)
     }
     ompgpu_chunk_drop(t->where.chunk);
     t->where.chunk = NULL;
-    t->next = t->dev->idle, t->dev->idle = t;
+    t->next = *idle, *idle = t;
 }
 
 static void put_task(struct ompgpu_task *t)
 {
     pthread_mutex_lock(&lock);
-    recycle(t);
+    recycle(t, &t->dev->idle);
     pthread_mutex_unlock(&lock);
 }
 
-/* Two leave a task: its host task, and who collects it.  true: this is the second. */
-static bool leave(struct ompgpu_task *t)
+/* Of a task: its host task has begun, and does not use it any more; its construct has ended, and
+ * was collected.  Who comes second of those that let go of it recycles it. */
+enum { BEGUN = 1, LEFT = 2, ENDED = 4, COLLECTED = 8 };
+static unsigned add_state(struct ompgpu_task *t, unsigned bits)
 {
-    return __atomic_exchange_n(&t->left, 1, __ATOMIC_ACQ_REL);
+    return __atomic_fetch_or(&t->state, bits, __ATOMIC_SEQ_CST);
 }
 
 static void host_leaves(struct ompgpu_task *t)
 {
-    if (leave(t))
+    if (add_state(t, LEFT) & COLLECTED)
         put_task(t);
 }
 
-/* Lock held. */
-static void collect(void)
+/* ------------------------------------------------------------------ what is under way
+ * Lock held, but in the second one. */
+static struct ompgpu_task **place_in(const struct ompgpu_queue *q, size_t number)
 {
-    struct ompgpu_task *t = __atomic_exchange_n(&ended, NULL, __ATOMIC_ACQUIRE);
-    for (struct ompgpu_task *next; t; t = next) {
-        next = t->ended;
-        __builtin_prefetch(next);
-        list_remove(t);
-        if (leave(t))
-            recycle(t);
+    return &q->ring[number % q->room];
+}
+
+/* By who has the device's lock. */
+static bool has_room(const struct ompgpu_queue *q)
+{
+    return q->put - __atomic_load_n(&q->taken, __ATOMIC_ACQUIRE) < q->room;
+}
+
+static bool grow(struct ompgpu_queue *q)
+{
+    struct ompgpu_queue more = *q;
+    more.room = q->room ? 2 * q->room : 64;
+    if (has_room(q))
+        return true;
+    if (!(more.ring = ompgpu_xalloc(more.room * sizeof *more.ring)))
+        return false;
+    for (size_t i = q->taken; i != q->put; i++)
+        *place_in(&more, i) = *place_in(q, i);
+    ompgpu_xfree(q->ring);
+    q->ring = more.ring, q->room = more.room;
+    return true;
+}
+
+/* The first that has not ended; those before it, `most` at most, are collected, and may be idle. */
+static struct ompgpu_task *collect(struct ompgpu_queue *q, unsigned most, struct ompgpu_task **idle)
+{
+    size_t put = __atomic_load_n(&q->put, __ATOMIC_SEQ_CST), at = q->taken;
+    struct ompgpu_task *t = NULL;
+    for (; at != put; at++, t = NULL) {
+        t = *place_in(q, at);
+        __builtin_prefetch(*place_in(q, at + 1 == put ? at : at + 1), 1);
+        if (ompgpu_under_way(ompgpu_ticket_of(t)) || !most--)
+            break;
+        if (add_state(t, COLLECTED) & LEFT)
+            recycle(t, idle);
     }
+    __atomic_store_n(&q->taken, at, __ATOMIC_RELEASE);
+    return t;
+}
+
+static unsigned queues_of(const struct ompgpu_device *dev)
+{
+    return __atomic_load_n(&dev->nqueues, __ATOMIC_ACQUIRE);
+}
+
+/* Some for this host thread, so that it does not take the lock each time.  It collects more than it
+ * uses: so what has ended lately, and is in the caches still, is what is used again. */
+static void take_idle(struct ompgpu_device *dev, struct ompgpu_task **own)
+{
+    enum { SOME = 16 };
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < queues_of(dev); i++)
+        collect(dev->queues[i], SOME / 2, own);
+    unsigned more = *own ? 0 : SOME;
+    for (; more && dev->idle; more--) {
+        struct ompgpu_task *t = dev->idle;
+        dev->idle = t->next;
+        t->next = *own, *own = t;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 static struct ompgpu_task *get_task(struct ompgpu_device *dev)
 {
-    pthread_mutex_lock(&lock);
-    if (!dev->idle)
-        collect();
-    struct ompgpu_task *t = dev->idle;
+    struct ompgpu_task **own = &ompgpu_self_->devices[dev->number].idle;
+    if (!*own)
+        take_idle(dev, own);
+    struct ompgpu_task *t = *own;
     if (t)
-        dev->idle = t->next;
-    pthread_mutex_unlock(&lock);
-    if (!t && !(t = new_task(dev)))
+        *own = t->next;
+    else if (!(t = new_task(dev)))
         return NULL;
-    t->next = t->previous = NULL;
     t->enqueued = false;
-    t->met = t->left = 0;
+    t->state = 0;
     t->nwaits = t->nmaps = 0;
     t->function = NULL;
     t->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
     return t;
+}
+
+void ompgpu_deferred_return(struct ompgpu_device *dev, struct ompgpu_buffers *of)
+{
+    pthread_mutex_lock(&lock);
+    for (struct ompgpu_task *t; (t = of->idle);) {
+        of->idle = t->next;
+        t->next = dev->idle, dev->idle = t;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Nothing was done with it, and it has no host task. */
+static void give_up(struct ompgpu_task *t)
+{
+    __atomic_add_fetch(&fulfilled, 1, __ATOMIC_RELAXED);
+    put_task(t);
 }
 
 char *ompgpu_task_room(struct ompgpu_task *t, size_t size)
@@ -249,15 +324,29 @@ void ompgpu_dropped_free(struct ompgpu_device *dev)
     }
 }
 
-/* Lock held.  Is one of them under way, of this device or, with NULL, of any? */
-static bool any_until(uint64_t last, const struct ompgpu_device *dev)
+/* Lock held.  Is one of them under way? */
+static bool any_in(struct ompgpu_device *dev, uint64_t last)
 {
-    collect();
-    struct ompgpu_task *t = oldest;
-    while (t &&
-           ((dev && t->dev != dev) || t->serial > last || !ompgpu_under_way(ompgpu_ticket_of(t))))
-        t = t->next;
-    return t;
+    bool any = false;
+    for (unsigned i = 0; i < queues_of(dev) && !any; i++) {
+        const struct ompgpu_queue *q = dev->queues[i];
+        if (!collect(dev->queues[i], UINT_MAX, &dev->idle))
+            continue;
+        size_t put = __atomic_load_n(&q->put, __ATOMIC_SEQ_CST);
+        for (size_t at = q->taken; at != put && !any; at++) {
+            struct ompgpu_task *t = *place_in(q, at);
+            any = t->serial <= last && ompgpu_under_way(ompgpu_ticket_of(t));
+        }
+    }
+    return any;
+}
+
+static bool any_until(uint64_t last)
+{
+    bool any = false;
+    for (int i = 0; i < ompgpu_ndevices && !any; i++)
+        any = any_in(&ompgpu_devices[i], last);
+    return any;
 }
 
 /* Did that free anything? */
@@ -265,7 +354,7 @@ static bool free_by_waiting(struct ompgpu_device *dev)
 {
     pthread_mutex_lock(&lock);
     uint64_t last = __atomic_load_n(&serials, __ATOMIC_RELAXED);
-    WAIT_WHILE(any_until(last, dev) && !failed);
+    WAIT_WHILE(any_in(dev, last) && !failed);
     bool any = dev->dropped != NULL;
     pthread_mutex_unlock(&lock);
     ompgpu_dropped_free(dev);
@@ -280,13 +369,6 @@ int ompgpu_memory_get(struct ompgpu_device *dev, size_t size, void **memory)
 }
 
 /* ------------------------------------------------------------------ the end of a construct */
-static void list_add(struct ompgpu_task *t)
-{
-    t->previous = newest, t->next = NULL;
-    *(newest ? &newest->next : &oldest) = t;
-    newest = t;
-}
-
 static void give_dropped(struct ompgpu_task *t)
 {
     struct ompgpu_entry *last = t->dropped;
@@ -302,17 +384,8 @@ static void give_dropped(struct ompgpu_task *t)
 /* The construct has ended and its host task has begun. */
 static void fulfil(uintptr_t event)
 {
-    __atomic_sub_fetch(&waiting, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&fulfilled, 1, __ATOMIC_RELAXED);
     ompgpu_libomp()->fulfill(event);
-}
-
-/* For collect(); it may be another construct's at once. */
-static void note_ended(struct ompgpu_task *t)
-{
-    t->ended = __atomic_load_n(&ended, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&ended, &t->ended, t, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED))
-        ;
 }
 
 static void end_task(void *argument)
@@ -323,15 +396,11 @@ static void end_task(void *argument)
     ompgpu_returning_end(t);
     if (t->dropped)
         give_dropped(t);
-    __atomic_store_n(&t->finished, t->serial, __ATOMIC_RELEASE);
-    bool both = __atomic_exchange_n(&t->met, 1, __ATOMIC_SEQ_CST);
+    bool both = add_state(t, ENDED) & BEGUN;
     uintptr_t event = both ? t->event_of_host : 0;
-    note_ended(t);
-    if (anybody_waits()) {
-        pthread_mutex_lock(&lock);
-        pthread_cond_broadcast(&changed);
-        pthread_mutex_unlock(&lock);
-    }
+    __atomic_store_n(&t->finished, t->serial, __ATOMIC_SEQ_CST); /* it may be another's at once */
+    if (anybody_waits())
+        tell(&changed);
     if (both)
         fulfil(event);
 }
@@ -402,26 +471,50 @@ static void wait_for_event(struct ompgpu_task *t)
     }
 }
 
+/* Lock held.  Who makes constructs collects others: here only if nobody does. */
+static struct ompgpu_task *find_oldest(bool quiet)
+{
+    enum { FEW = 64 };
+    struct ompgpu_task *oldest = NULL;
+    for (int i = 0; i < ompgpu_ndevices; i++) {
+        struct ompgpu_device *dev = &ompgpu_devices[i];
+        for (unsigned k = 0; k < queues_of(dev); k++) {
+            struct ompgpu_task *t = collect(dev->queues[k], quiet ? FEW : 0, &dev->idle);
+            if (t && (!oldest || t->serial < oldest->serial))
+                oldest = t;
+        }
+    }
+    return oldest;
+}
+
+/* Lock held.  While nothing has been under way for a while, until something is. */
+static void wait_for_tick(bool quiet)
+{
+    enum { TICK = 2 }; /* milliseconds */
+    struct timespec tick = milliseconds_from_now(TICK);
+    __atomic_store_n(&idle, quiet, __ATOMIC_SEQ_CST); /* before it looks once more */
+    if (!quiet)
+        pthread_cond_timedwait(&wanted, &lock, &tick);
+    else if (!find_oldest(true))
+        pthread_cond_wait(&wanted, &lock);
+    __atomic_store_n(&idle, false, __ATOMIC_RELAXED);
+}
+
 static void *watch(void *unused)
 {
-    enum { TICK = 2, QUIET = 50 }; /* milliseconds, ticks */
+    enum { QUIET = 50 }; /* ticks */
     pthread_mutex_lock(&lock);
     uint64_t seen = 0;
-    for (unsigned quiet = 0; oldest || !stopping;) {
+    for (unsigned quiet = 0;;) {
         uint64_t all = __atomic_load_n(&serials, __ATOMIC_RELAXED);
-        if (all == seen) /* who makes constructs collects others */
-            collect();
-        seen = all;
+        struct ompgpu_task *oldest = find_oldest(all == seen || stopping);
         struct ompgpu_ticket first =
             oldest ? ompgpu_ticket_of(oldest) : (struct ompgpu_ticket){ 0 };
+        if (stopping && !oldest)
+            break;
+        seen = all;
         quiet = oldest ? 0 : quiet + 1;
-        idle = quiet > QUIET;
-        struct timespec tick = milliseconds_from_now(TICK);
-        if (idle)
-            pthread_cond_wait(&wanted, &lock);
-        else
-            pthread_cond_timedwait(&wanted, &lock, &tick);
-        idle = false;
+        wait_for_tick(quiet > QUIET);
         if (ompgpu_under_way(first))
             wait_for_event(first.task);
     }
@@ -429,13 +522,17 @@ static void *watch(void *unused)
     return unused;
 }
 
-/* Lock held. */
 static int start_watcher(void)
 {
-    watching = watching || !ompgpu_quiet_thread(&watcher, watch, NULL);
-    if (!watching)
+    if (__atomic_load_n(&watching, __ATOMIC_RELAXED))
+        return 0;
+    pthread_mutex_lock(&lock);
+    bool there = watching || !ompgpu_quiet_thread(&watcher, watch, NULL);
+    __atomic_store_n(&watching, there, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&lock);
+    if (!there)
         ompgpu_plugin_error("no thread can be started for constructs with nowait");
-    return !watching;
+    return !there;
 }
 
 /* ------------------------------------------------------------------ into a queue */
@@ -447,7 +544,9 @@ static struct ompgpu_queue *new_queue(struct ompgpu_device *dev)
         return NULL;
     }
     q->buffers.queue = q;
-    return dev->queues[dev->nqueues++] = q;
+    dev->queues[dev->nqueues] = q;
+    __atomic_store_n(&dev->nqueues, dev->nqueues + 1, __ATOMIC_RELEASE);
+    return q;
 }
 
 /* That of the construct it waits for, where that is the last there: then nothing has to wait.  Else
@@ -483,22 +582,36 @@ static int enqueue_update(struct ompgpu_task *t)
 }
 
 /* From here on others see it. */
+static void show(struct ompgpu_queue *q, struct ompgpu_task *t)
+{
+    q->last = ompgpu_ticket_of(t);
+    __atomic_store_n(&t->placed, t->serial, __ATOMIC_RELEASE);
+    *place_in(q, q->put) = t;
+    __atomic_store_n(&q->put, q->put + 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&idle, __ATOMIC_SEQ_CST))
+        tell(&wanted);
+    if (anybody_waits())
+        tell(&changed);
+}
+
+static int make_room(struct ompgpu_queue *q)
+{
+    if (has_room(q))
+        return 0;
+    pthread_mutex_lock(&lock);
+    bool is = grow(q);
+    pthread_mutex_unlock(&lock);
+    return is ? 0 : -1;
+}
+
 static int begin_task(struct ompgpu_task *t)
 {
     const struct ompgpu_plugin *plugin = t->dev->plugin;
-    if (plugin->event_record(t->dev->ordinal, t->event, t->queue->handle))
+    if (make_room(t->queue) || plugin->event_record(t->dev->ordinal, t->event, t->queue->handle))
         return -1;
-    t->queue->last = ompgpu_ticket_of(t);
-    pthread_mutex_lock(&lock);
-    list_add(t);
-    __atomic_store_n(&t->placed, t->serial, __ATOMIC_RELEASE);
-    int bad = start_watcher();
-    if (idle)
-        pthread_cond_signal(&wanted);
-    if (anybody_waits())
-        pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
-    return bad || plugin->queue_notify(t->dev->ordinal, t->queue->handle, t->event, end_task, t);
+    show(t->queue, t);
+    return start_watcher() ||
+           plugin->queue_notify(t->dev->ordinal, t->queue->handle, t->event, end_task, t);
 }
 
 static int put_into_queue(struct ompgpu_task *t)
@@ -511,12 +624,22 @@ static int put_into_queue(struct ompgpu_task *t)
     return t->enqueue(t) || begin_task(t);
 }
 
+/* A region that maps nothing has nothing to do with the table. */
+static unsigned lock_for(const struct ompgpu_task *t)
+{
+    struct ompgpu_device *dev = t->dev;
+    if (!t->region || t->nmaps || __atomic_load_n(&dev->dropped, __ATOMIC_RELAXED))
+        return ompgpu_tables_lock_for(dev, t->maps, t->nmaps, true);
+    pthread_mutex_lock(&dev->lock);
+    return OMPGPU_WHOLE;
+}
+
 int ompgpu_task_enqueue(struct ompgpu_task *t)
 {
     struct ompgpu_device *dev = t->dev;
     t->enqueued = true;
     t->start = ompgpu_watch_clock();
-    unsigned held = ompgpu_tables_lock_for(dev, t->maps, t->nmaps, true);
+    unsigned held = lock_for(t);
     ompgpu_dropped_free(dev);
     int bad = put_into_queue(t); /* afterwards it may have ended */
     ompgpu_tables_unlock(dev, held);
@@ -539,13 +662,13 @@ static void enqueue_now(struct ompgpu_task *t)
 /* ------------------------------------------------------------------ what it was called with */
 struct room {
     char *at;
-    size_t size;
+    size_t size, most; /* used so far, also where there is no more room; bytes at it */
 };
 static void *take_room(struct room *r, size_t size)
 {
-    void *p = r->at ? r->at + r->size : NULL;
+    size_t at = r->size;
     r->size += (size + 15) & ~(size_t)15;
-    return p;
+    return r->size <= r->most && r->at ? r->at + at : NULL;
 }
 
 static const void *copy_into(struct room *r, const void *bytes, size_t size)
@@ -567,7 +690,7 @@ static void copy_map(struct room *r, struct ompgpu_map *m)
         m->attach = copy_into(r, m->attach, 2 * sizeof(unsigned long));
 }
 
-/* With room for nothing it only counts the bytes. */
+/* With too little room it counts the bytes. */
 static void copy_call(struct ompgpu_task *t, struct room *r, const struct ompgpu_map *maps,
                       const struct ompgpu_param *params)
 {
@@ -594,12 +717,14 @@ static void copy_call(struct ompgpu_task *t, struct room *r, const struct ompgpu
 static int keep_call(struct ompgpu_task *t, const struct ompgpu_map *maps, unsigned nmaps,
                      const struct ompgpu_param *params, unsigned nparams)
 {
-    struct room r = { 0 };
+    struct room r = { .at = t->kept, .most = t->kept_room };
     t->nmaps = nmaps, t->nparams = nparams;
     copy_call(t, &r, maps, params);
+    if (r.size <= r.most)
+        return 0;
     if (!(r.at = get_kept(t, r.size)))
         return -1;
-    r.size = 0;
+    r.most = r.size, r.size = 0;
     copy_call(t, &r, maps, params);
     return 0;
 }
@@ -616,7 +741,7 @@ static void await_host_tasks(void)
     const struct ompgpu_libomp *l = ompgpu_libomp();
     pthread_mutex_lock(&lock);
     uint64_t last = __atomic_load_n(&serials, __ATOMIC_RELAXED);
-    WAIT_WHILE(any_until(last, NULL) && (!failed || at_end));
+    WAIT_WHILE(any_until(last) && (!failed || at_end));
     bool bad = failed;
     pthread_mutex_unlock(&lock);
     if (!bad && l->thread && l->wait)
@@ -640,8 +765,8 @@ static void thread_ends(void *unused)
 
 static void watch_thread(void)
 {
-    const struct ompgpu_libomp *l = ompgpu_libomp();
-    if (watched || !__cxa_thread_atexit_impl || !l->level || l->level())
+    const struct ompgpu_libomp *l = watched ? NULL : ompgpu_libomp();
+    if (!l || !__cxa_thread_atexit_impl || !l->level || l->level())
         return;
     watched = true;
     __atomic_add_fetch(&nwatched, 1, __ATOMIC_RELAXED);
@@ -664,14 +789,13 @@ static bool stack_is_deep(void)
 }
 
 /* The construct has ended before. */
-static void end_host_task(struct ompgpu_task *t)
+static void end_from_queue(void *argument)
 {
+    struct ompgpu_task *t = argument;
     uintptr_t event = t->event_of_host;
     host_leaves(t);
     fulfil(event);
 }
-
-static void end_from_queue(void *task) { end_host_task(task); }
 
 static bool ends_from_queue(struct ompgpu_task *t)
 {
@@ -701,7 +825,6 @@ static struct ompgpu_device *deferring_device(const struct ompgpu_where *where, 
 
 static void *defer(struct ompgpu_task *t, bool depends)
 {
-    __atomic_add_fetch(&waiting, 1, __ATOMIC_RELAXED);
     stack_begin = __builtin_frame_address(0);
     watch_thread();
     if (depends)
@@ -737,7 +860,7 @@ void *__ompgpu_defer_target(struct ompgpu_region *region, const struct ompgpu_ma
     if (!dev || !find_forms(region, dev, launch, &function) || !(t = get_task(dev)))
         return NULL;
     if (keep_call(t, maps, nmaps, params, nparams)) {
-        put_task(t);
+        give_up(t);
         return NULL;
     }
     t->where = where;
@@ -758,7 +881,7 @@ void *__ompgpu_defer_data(const struct ompgpu_place *place, long device,
     if (!dev || !(t = get_task(dev)))
         return NULL;
     if (keep_call(t, maps, n, NULL, 0)) {
-        put_task(t);
+        give_up(t);
         return NULL;
     }
     t->where = where;
@@ -778,7 +901,7 @@ static struct ompgpu_task *defer_call(struct ompgpu_device *dev, const void *arg
     if (!t)
         return NULL;
     if (!get_kept(t, size)) {
-        put_task(t);
+        give_up(t);
         return NULL;
     }
     memcpy(t->kept, arguments, size);
@@ -819,22 +942,35 @@ void __ompgpu_deferred(void *task, uintptr_t event)
         ompgpu_creating = NULL;
     t->event_of_host = event;
     if (!t->enqueued && __atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
-        t->met = t->left = 1; /* exit() was called in another task */
+        t->state = ENDED | COLLECTED; /* exit() was called in another task */
     else if (!t->enqueued)
         enqueue_now(t);
-    if (!__atomic_exchange_n(&t->met, 1, __ATOMIC_ACQ_REL))
+    bool deep = stack_is_deep();
+    unsigned before = add_state(t, deep ? BEGUN : BEGUN | LEFT);
+    if (deep && (before & ENDED) && ends_from_queue(t))
+        return;
+    if (deep)
         host_leaves(t);
-    else if (!stack_is_deep() || !ends_from_queue(t))
-        end_host_task(t);
+    else if (before & COLLECTED)
+        put_task(t);
+    if (before & ENDED)
+        fulfil(event);
 }
 
 /* ------------------------------------------------------------------ the end, and fork */
 bool ompgpu_any_deferred(void) { return __atomic_load_n(&serials, __ATOMIC_RELAXED); }
 
+/* Has any a host task that has not ended? */
+static bool any_host_task(void)
+{
+    return __atomic_load_n(&serials, __ATOMIC_RELAXED) !=
+           __atomic_load_n(&fulfilled, __ATOMIC_RELAXED);
+}
+
 /* Others may go on making constructs, so not for all of them. */
 void ompgpu_deferred_settle(void)
 {
-    if (__atomic_load_n(&waiting, __ATOMIC_RELAXED))
+    if (any_host_task())
         await_host_tasks();
 }
 
@@ -842,7 +978,7 @@ void ompgpu_deferred_settle(void)
 static void finish(void)
 {
     pthread_mutex_lock(&lock);
-    WAIT_WHILE(any_until(UINT64_MAX, NULL) && (!failed || at_end));
+    WAIT_WHILE(any_until(UINT64_MAX) && (!failed || at_end));
     bool join = stopping = watching && !failed;
     pthread_cond_signal(&wanted);
     pthread_mutex_unlock(&lock);
@@ -850,7 +986,8 @@ static void finish(void)
         return;
     pthread_join(watcher, NULL);
     pthread_mutex_lock(&lock);
-    watching = stopping = false;
+    stopping = false;
+    __atomic_store_n(&watching, false, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
 }
 
@@ -869,7 +1006,7 @@ void ompgpu_deferred_stop(void)
     at_end = true;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-    if (__atomic_load_n(&waiting, __ATOMIC_RELAXED) && l->thread && l->wait)
+    if (any_host_task() && l->thread && l->wait)
         l->wait(NULL, l->thread(NULL));
     finish();
 }
@@ -882,17 +1019,22 @@ void ompgpu_deferred_leave(void)
         ompgpu_leave_process();
 }
 
+static void end_queue(struct ompgpu_device *dev, struct ompgpu_queue *q)
+{
+    ompgpu_buffers_free(dev, &q->buffers);
+    dev->plugin->queue_destroy(dev->ordinal, q->handle);
+    pthread_mutex_lock(&lock);
+    collect(q, UINT_MAX, &dev->idle);
+    pthread_mutex_unlock(&lock);
+    ompgpu_xfree(q->ring);
+    ompgpu_xfree(q);
+}
+
 void ompgpu_deferred_close(struct ompgpu_device *dev)
 {
-    for (unsigned i = 0; i < dev->nqueues; i++) {
-        ompgpu_buffers_free(dev, &dev->queues[i]->buffers);
-        dev->plugin->queue_destroy(dev->ordinal, dev->queues[i]->handle);
-        ompgpu_xfree(dev->queues[i]);
-    }
-    dev->nqueues = 0;
-    pthread_mutex_lock(&lock);
-    collect();
-    pthread_mutex_unlock(&lock);
+    for (unsigned i = 0; i < dev->nqueues; i++)
+        end_queue(dev, dev->queues[i]);
+    __atomic_store_n(&dev->nqueues, 0, __ATOMIC_RELEASE);
     ompgpu_dropped_free(dev);
     for (struct ompgpu_task *t; (t = dev->idle);) { /* others still have a host task */
         dev->idle = t->next;
@@ -903,22 +1045,32 @@ void ompgpu_deferred_close(struct ompgpu_device *dev)
     }
 }
 
+/* It has ended for a child. */
+static void forget_queue(const struct ompgpu_queue *q)
+{
+    for (size_t at = q->taken; at != q->put; at++) {
+        struct ompgpu_task *t = *place_in(q, at);
+        t->finished = t->serial;
+    }
+}
+
 /* A child has none of the queues' work, and no watcher: what was under way has ended for it, and
  * queues and events are not used again. */
 static void forget_all(void)
 {
-    for (struct ompgpu_task *t = oldest; t; t = t->next)
-        t->finished = t->serial;
-    oldest = newest = ended = NULL;
     watching = stopping = idle = false;
     sleepers = 0;
-    waiting = 0;
+    fulfilled = serials;
     nwatched = watched;
     pthread_cond_init(&changed, NULL);
     pthread_cond_init(&wanted, NULL);
     for (int i = 0; i < ompgpu_ndevices; i++) {
+        for (unsigned k = 0; k < ompgpu_devices[i].nqueues; k++)
+            forget_queue(ompgpu_devices[i].queues[k]);
         ompgpu_devices[i].nqueues = 0;
         ompgpu_devices[i].idle = NULL;
+        if (ompgpu_self_)
+            ompgpu_self_->devices[i].idle = NULL;
     }
 }
 

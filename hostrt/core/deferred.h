@@ -9,6 +9,10 @@ struct ompgpu_queue { /* guarded by the device's lock */
     void *handle;     /* plugin's */
     struct ompgpu_buffers buffers;
     struct ompgpu_ticket last; /* put into it */
+    /* Those that were put into it and not collected, from number `taken` on: at its rest by `room`.
+     * defer.c's lock, too, guards what it has `taken`, which is atomic, and what grows. */
+    struct ompgpu_task **ring;
+    size_t put, taken, room; /* put: atomic, for who has that lock only */
 };
 struct ompgpu_task {
     struct ompgpu_task *next;
@@ -18,13 +22,10 @@ struct ompgpu_task {
     uint64_t serial, finished;
     struct ompgpu_returning *returning;
     struct ompgpu_entry *dropped; /* to be freed when it has ended, by `range.left` */
-    struct ompgpu_task *ended;    /* the next of those to be collected */
     uintptr_t event_of_host;      /* omp_event_handle_t of the host task */
-    int met;                      /* atomic: the construct has ended, or its host task has begun */
-    int left;                     /* atomic: by its host task, or who has collected it */
-    struct ompgpu_task *previous;
-    struct ompgpu_device *dev; /* immutable, as event */
-    void *event;               /* plugin's: recorded when all of it has been done */
+    unsigned state;               /* atomic; bits of defer.c */
+    struct ompgpu_device *dev;    /* immutable, as event */
+    void *event;                  /* plugin's: recorded when all of it has been done */
     struct ompgpu_queue *queue;
     struct ompgpu_where where;
     /* puts what it does into its queue */
@@ -89,6 +90,7 @@ void ompgpu_deferred_settle(void);
 void ompgpu_deferred_stop(void);  /* the process ends: no more come */
 void ompgpu_deferred_leave(void); /* … and there are threads that make some still */
 void ompgpu_deferred_close(struct ompgpu_device *);
+void ompgpu_deferred_return(struct ompgpu_device *, struct ompgpu_buffers *); /* see defer.c */
 void ompgpu_deferred_fork(enum ompgpu_fork when);
 /* returning.c: before storage gets a mapping, self waits, or with NULL this host thread, for what
  * deferred constructs will copy there */

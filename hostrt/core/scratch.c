@@ -298,8 +298,10 @@ void ompgpu_threads_close(void)
     pthread_mutex_lock(&lock);
     for (struct ompgpu_thread *t; (t = threads);) {
         threads = t->next;
-        for (int i = 0; i < ompgpu_ndevices; i++)
+        for (int i = 0; i < ompgpu_ndevices; i++) {
             ompgpu_buffers_free(&ompgpu_devices[i], &t->devices[i]);
+            ompgpu_deferred_return(&ompgpu_devices[i], &t->devices[i]);
+        }
         ompgpu_xfree(t->devices);
         ompgpu_xfree(t->stage);
         if (t->addresses != t->few_addresses)

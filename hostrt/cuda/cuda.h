@@ -178,31 +178,46 @@ int ompgpu_cuda_check(int ordinal, CUresult, const char *call, const char *more,
 
 /* ------------------------------------------------------------------ notices (cuda/complete.c) */
 struct cuda_notice {
-    struct cuda_notice *next;
-    struct cuda_notices *list;
-    struct cuda_event *event; /* NULL: it has come */
-    bool used;                /* atomic; only where it is an event's own */
-    bool prints;              /* a kernel before it does */
+    CUevent event;
     void (*function)(void *);
     void *argument;
+    bool prints; /* a kernel before the event does */
 };
 struct cuda_event {
     struct ompgpu_recorded recorded;
     unsigned long put;   /* how often that was put into a stream; atomic */
     const char *failure; /* of what is before it, NULL: none; atomic; the queue's */
     CUevent handle;
-    struct cuda_notice notice; /* one for it, where that is not used */
-    unsigned noticed;          /* atomic: notices that wait for it */
+    /* where its last notice is, NULL: it has had none; atomic, both */
+    const struct cuda_notices *notices;
+    size_t notice;
 };
-struct cuda_notices { /* of one queue; guarded by the completer's lock */
-    struct cuda_notices *next;
-    struct cuda_notice *first, *newest; /* newest: where there is a first */
-    bool giving;                        /* functions of some that have left it are being called */
+enum { CUDA_CHUNK = 128 };
+struct cuda_chunk {
+    struct cuda_chunk *next; /* atomic */
+    size_t end;              /* the number of the first that is not in it */
+    struct cuda_notice notices[CUDA_CHUNK];
 };
+/* Of a queue: a list without an end, of which a part is there.  One thread at a time puts notices
+ * into it, the completer gives them. */
+struct cuda_notices {
+    struct cuda_chunk *last; /* where notices are put; NULL: there was none */
+    size_t put;              /* so many so far; atomic */
+    char apart[OMPGPU_APART];
+    struct cuda_chunk *spare;  /* atomic; NULL: none */
+    struct cuda_chunk *first;  /* of which the completer gives; NULL: none so far */
+    size_t given;              /* so many so far; atomic, for who has the completer's lock only */
+    bool giving, used;         /* functions are being called; by a queue */
+    struct cuda_notices *next; /* of the device's */
+    char apart_too[OMPGPU_APART];
+};
+/* For a queue; NULL: out of memory. */
+struct cuda_notices *ompgpu_cuda_notices_new(int ordinal);
 /* The function is called when the event, which the list's queue has recorded last, has come, and
- * what kernels before it have printed, if `prints`; NULL: at once. */
+ * what kernels before it have printed, if `prints`. */
 int ompgpu_cuda_notify(int ordinal, struct cuda_notices *, struct cuda_event *, bool prints,
                        void (*function)(void *), void *argument);
+int ompgpu_cuda_call_soon(int ordinal, void (*function)(void *), void *argument);
 /* true: there was a notice, so the event has come; false: there was none, or the completer has
  * failed. */
 bool ompgpu_cuda_await_notice(int ordinal, const struct cuda_event *);
@@ -228,7 +243,7 @@ struct cuda_queue {
     bool failed;    /* its thread has, with this message; atomic */
     char message[1024];
     struct cuda_small *small;
-    struct cuda_notices notices;
+    struct cuda_notices *notices;
 };
 /* turn.c: one work of it, but for notices.  Nonzero, with a message: it has failed. */
 int ompgpu_cuda_turn(struct cuda_queue *, const struct ompgpu_work *);

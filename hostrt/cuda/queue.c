@@ -55,7 +55,7 @@ static int give_notice(struct cuda_queue *q, const struct ompgpu_work *w)
 {
     const bool prints = q->prints;
     q->prints = false;
-    return ompgpu_cuda_notify(q->ordinal, &q->notices, (struct cuda_event *)w->event, prints,
+    return ompgpu_cuda_notify(q->ordinal, q->notices, (struct cuda_event *)w->event, prints,
                               w->call, w->argument);
 }
 
@@ -210,7 +210,7 @@ int ompgpu_cuda_queue_notify(int ordinal, void *queue, void *event, void (*funct
         .kind = NOTIFY, .event = event, .call = function, .argument = argument
     };
     if (!event)
-        return ompgpu_cuda_notify(ordinal, &q->notices, NULL, false, function, argument);
+        return ompgpu_cuda_call_soon(ordinal, function, argument);
     if (!is_idle(q))
         return ompgpu_work_add(q, w);
     return ompgpu_settings.device_kind == OMPGPU_KIND_PTX ? notify(q, &w) : give_notice(q, &w);
@@ -222,7 +222,10 @@ int ompgpu_cuda_queue_create(int ordinal, void **queue)
     if (!q)
         return 1;
     q->ordinal = ordinal;
-    if (ompgpu_cuda_use(ordinal) || CUDA_TRY(ordinal, cuStreamCreate, &q->stream, 0)) {
+    if (ompgpu_cuda_use(ordinal) || !(q->notices = ompgpu_cuda_notices_new(ordinal)) ||
+        CUDA_TRY(ordinal, cuStreamCreate, &q->stream, 0)) {
+        if (q->notices)
+            ompgpu_cuda_notices_end(ordinal, q->notices);
         ompgpu_xfree(q);
         return 1;
     }
@@ -235,7 +238,7 @@ void ompgpu_cuda_queue_destroy(int ordinal, void *queue)
     struct cuda_queue *q = queue;
     if (q->threaded)
         ompgpu_work_end(&q->work);
-    ompgpu_cuda_notices_end(ordinal, &q->notices);
+    ompgpu_cuda_notices_end(ordinal, q->notices);
     bool alive = !ompgpu_cuda_use(ordinal);
     bool good = alive && !ompgpu_cuda.cuStreamSynchronize(q->stream) && !has_failed(q);
     if (q->small)
