@@ -245,7 +245,6 @@ void *const *__ompgpu_arch_records(void)
 void __ompgpu_arch_part(unsigned mask) { __ompgpu_emu_part(mask); }
 
 void __ompgpu_arch_pause(void) { __ompgpu_emu_yield(); }
-void __ompgpu_spin(void) { __ompgpu_emu_yield(); }
 /* That it changes is all that counts. */
 void __ompgpu_arch_acquired(void)
 {

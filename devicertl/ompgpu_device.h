@@ -329,13 +329,6 @@ void __ompgpu_critical_begin(unsigned *lock);
 void __ompgpu_critical_end(unsigned *lock);
 /* Any thread: a sequentially consistent fence for the device. */
 void __ompgpu_flush(void);
-/* In a loop that may wait for another thread.  A GPU's threads all go on; on the emulated device
- * one runs until it waits. */
-#ifdef __NVPTX__
-#define __ompgpu_spin() ((void)0)
-#else
-void __ompgpu_spin(void);
-#endif
 
 /* ------------------------------------------------------------------ worksharing */
 /* A loop nest has logical iterations 0 … n-1, counted in 32 bits where that is enough; they are

@@ -211,7 +211,6 @@ struct fe {
     VEC(struct omp_extent) packs; /* `#pragma pack` lines */
     VEC(struct omp_fp_pragma) fp_pragmas;
     VEC(struct omp_extent) repeats; /* as in the unit */
-    VEC(struct omp_extent) whiles;  /* … those that are while or do */
     VEC(struct fe_prototype) prototypes;
     VEC(struct omp_extent) hidden; /* text that libclang does not see: functions of variants */
     VEC(char) seen;                /* what it sees */

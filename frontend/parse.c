@@ -32,26 +32,11 @@ static void lift_inner_decls(struct fe *fe)
     }
 }
 
-/* Is the innermost loop around it one that is not counted? */
-static bool is_in_while(const struct fe *fe, unsigned at)
-{
-    unsigned loop = 0, other = 0;
-    for (unsigned i = 0; i < fe->whiles.n; i++)
-        if (fe_inside(at, fe->whiles.at[i]) && fe->whiles.at[i].begin >= loop)
-            loop = fe->whiles.at[i].begin + 1;
-    for (unsigned i = 0; i < fe->repeats.n && loop; i++)
-        if (fe_inside(at, fe->repeats.at[i]) && fe->repeats.at[i].begin >= other)
-            other = fe->repeats.at[i].begin + 1;
-    return loop && loop == other;
-}
-
 /* Loops and atomics of host code are clang's business, but for scans. */
 static void read_statements(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
-        p->c->may_wait =
-            (p->c->leaves & (OMPL_ATOMIC | OMPL_FLUSH)) && is_in_while(fe, p->c->pragma.begin);
         if (!p->found || !(p->c->on_device || (p->c->leaves & OMPL_TARGET) || p->c->host_region ||
                            fe_scans_on_host(p->c)))
             continue;

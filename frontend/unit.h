@@ -578,7 +578,6 @@ struct omp_construct {
     /* in that form: lanes share the loop's iterations; of an atomic construct, one lane does it */
     bool by_lanes;
     bool stores;         /* … and the loop stores to memory */
-    bool may_wait;       /* atomic or flush: in a while or do, which may wait for another thread */
     bool needs_parallel; /* some parallel region can be reached, so workers are needed */
     /* a construct inside of the SPMD ones, or a function that can be reached, synchronises threads
      */

@@ -187,6 +187,8 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     char passes[64];
     ir_size_batches(u, machine);
+    if (u->opt->target == IR_X86)
+        ir_let_others_go_on(u);
     if (u->opt->target == IR_X86 && u->opt->check)
         ir_add_checks(u, machine);
     if (u->opt->target == IR_NVPTX && u->opt->level != '0')

@@ -35,8 +35,6 @@ void walk_on_scope(struct fe *fe, CXCursor c)
 void walk_on_repeat(struct fe *fe, CXCursor c)
 {
     *VEC_PUSH(fe->a, &fe->repeats) = fe_extent(fe, c);
-    if (clang_getCursorKind(c) != CXCursor_ForStmt)
-        *VEC_PUSH(fe->a, &fe->whiles) = fe_extent(fe, c);
     walk_on_scope(fe, c);
 }
 

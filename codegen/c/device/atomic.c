@@ -255,6 +255,4 @@ void cg_atomic(struct cg *cg, const struct omp_construct *c)
     if (!cg_empty(a->v))
         cg_line(cg, a->form != OMPA_READ && a->capture_new ? "%s = @new;" : "%s = @old;",
                 cg_expr(cg, a->v));
-    if (c->may_wait && (a->form == OMPA_READ || a->form == OMPA_COMPARE))
-        cg_line(cg, "__ompgpu_spin();");
 }

@@ -165,9 +165,8 @@ static void write_barrier(struct cg *cg, const struct omp_construct *c)
 
 static void write_flush(struct cg *cg, const struct omp_construct *c)
 {
+    (void)c;
     cg_line(cg, "__ompgpu_flush();");
-    if (c->may_wait)
-        cg_line(cg, "__ompgpu_spin();");
 }
 
 /* At compilation it is clang's. */

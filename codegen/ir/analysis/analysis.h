@@ -60,6 +60,8 @@ struct ir_flow { /* successors of block number b: succ[first[b]] … succ[first[
     unsigned n, *succ, *first;
 };
 struct ir_flow ir_read_flow(LLVMValueRef f);
+/* [b * n + p]: p is on each way from b to an end of the function, or is b. */
+bool *ir_follows(const struct ir_flow *);
 struct ir_loop { /* blocks by their number in the function; preheader -1: none */
     unsigned header, size;
     int preheader;

@@ -77,6 +77,27 @@ static bool *dominators(struct arena *a, const struct ir_flow *g)
     return dom;
 }
 
+/* From the ends on; what has no way to one is followed by everything. */
+bool *ir_follows(const struct ir_flow *g)
+{
+    unsigned n = g->n;
+    bool *follows = mem_array((size_t)n * n, 1);
+    for (unsigned b = 0; b < n; b++)
+        for (unsigned p = 0; p < n; p++)
+            follows[(size_t)b * n + p] = p == b || g->first[b] < g->first[b + 1];
+    for (bool again = true; again;) {
+        again = false;
+        for (unsigned b = n; b-- > 0;)
+            for (unsigned e = g->first[b]; e < g->first[b + 1]; e++)
+                for (unsigned s = g->succ[e], p = 0; p < n; p++)
+                    if (p != b && follows[(size_t)b * n + p] && !follows[(size_t)s * n + p]) {
+                        follows[(size_t)b * n + p] = false;
+                        again = true;
+                    }
+    }
+    return follows;
+}
+
 static void add_body(const struct ir_flow *g, struct ir_loop *l, unsigned block)
 {
     if (l->body[block])

@@ -20,6 +20,7 @@
  *   tiles.c       nests whose teams run tiles, and of which shape
  *   prepare.c     attributes that do not depend on the architecture
  * For each output, before LLVM's optimisation (emit.c):
+ *   spins.c       emulated device: threads that wait in a loop of the user's let others go on
  *   checks.c      -fompgpu-check, with races.c
  *   batches.c     how many iterations of a reduction's loop run at a time
  *   exact.c       kernels whose team has a constant size
@@ -89,6 +90,7 @@ void ir_run_threads(struct ir_unit *, LLVMTargetMachineRef);
 void ir_split_coroutines(struct ir_unit *, LLVMTargetMachineRef); /* stackless.c */
 void ir_place_shared(struct ir_unit *);                           /* shared.c */
 void ir_add_gates(struct ir_unit *, LLVMTargetMachineRef);
+void ir_let_others_go_on(struct ir_unit *);                 /* spins.c, before optimisation */
 void ir_add_checks(struct ir_unit *, LLVMTargetMachineRef); /* before optimisation */
 bool ir_check_unwritten(struct ir_unit *);                  /* before locals become values */
 
