@@ -433,10 +433,10 @@ struct emu_worker {
     /* of each warp, by the operation and the lowest lane of the mask */
     struct emu_rendezvous (*rendezvous)[EMU_EXITED][EMU_WARP];
     unsigned spins; /* yields since the OS thread last yielded */
-    /* the watchdog's: when it last did something else than yield (0: just now), locks got by then
-     */
-    double yields_since;
-    unsigned long acquired;
+    /* the watchdog's: when it last did something else than yield (0: just now); its time on the
+     * processor and the locks got by then; yields since then */
+    double yields_since, used;
+    unsigned long acquired, yields;
     bool stuck;
     uint64_t random;                  /* state of the generator */
     unsigned ahead, ahead_left;       /* the warp that runs ahead, for so many more choices */
@@ -514,8 +514,9 @@ static inline void ompgpu_emu_progress(struct emu_worker *w)
     if (__builtin_expect(w->yields_since > 0, 0))
         ompgpu_emu_hang_progress(w);
 }
-/* All threads here have yielded, the last from `sp`.  Does not return when nothing goes on. */
-void ompgpu_emu_hang_check(struct emu_worker *, const char *sp);
+/* All threads here have yielded, so often since the last call, the last from `sp`.  Does not return
+ * when nothing goes on. */
+void ompgpu_emu_hang_check(struct emu_worker *, unsigned yields, const char *sp);
 
 /* ------------------------------------------------------------------ faults (emu/fault.c) */
 void ompgpu_emu_fault_enter(void); /* around a launch: handlers are installed */

@@ -1,12 +1,14 @@
 /* hang.c - the watchdog: a kernel that hangs ends with a message.
  *
  * Threads that wait for a barrier or a warp operation that cannot come are noticed at once
- * (team.c).  What remains are locks, of critical constructs and of omp_set_lock: who waits for one
- * tries it again and again, and yields in between.  An OS thread is stuck when all that it has done
- * for OMPGPU_HANG_SECONDS is yield: no emulated thread has started, ended, come to a barrier or got
- * a lock.  When all OS threads that run teams are stuck, nobody is left who could release anything.
- */
+ * (team.c).  What remains are locks, of critical constructs and of omp_set_lock, and loops of the
+ * user's that look at memory until it changes: who waits there tries it again and again, and yields
+ * in between.  An OS thread is stuck when all that it has done for OMPGPU_HANG_SECONDS is yield: no
+ * emulated thread has started, ended, come to a barrier or got a lock, and so little was done from
+ * one yield to the next that it is no iteration of a computation.  When all OS threads that run
+ * teams are stuck, nobody is left who could release anything. */
 #include <stdio.h>
+#include <time.h>
 #include "hostrt/emu/emu.h"
 
 static atomic_uint busy, stuck; /* OS threads that run teams; of these, those that only yield */
@@ -59,23 +61,51 @@ static _Noreturn void fail_hang(struct emu_worker *w, const char *sp)
     describe_place(w, sp, place, sizeof place);
     ompgpu_emu_thread_fail(w,
                            "hangs: for %u s all threads have waited for locks (critical, "
-                           "omp_set_lock) that none of them releases; one waits%s",
+                           "omp_set_lock) or for memory to change, and none has gone on; "
+                           "one waits%s",
                            ompgpu_emu_settings()->hang_seconds, place);
 }
 
-void ompgpu_emu_hang_check(struct emu_worker *w, const char *sp)
+/* Milliseconds that this OS thread has been on a processor. */
+static double used_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static void begin_period(struct emu_worker *w, double now)
+{
+    ompgpu_emu_hang_progress(w);
+    w->yields_since = now;
+    w->used = used_time();
+    w->acquired = acquired_locks(w);
+    w->yields = 0;
+}
+
+/* To look again takes less than a hundredth of that, also where the runtime has sanitizers. */
+static bool has_worked(const struct emu_worker *w)
+{
+    const double little = 0.02; /* milliseconds for each yield */
+    return used_time() - w->used > little * (double)w->yields;
+}
+
+void ompgpu_emu_hang_check(struct emu_worker *w, unsigned yields, const char *sp)
 {
     double limit = 1e3 * (double)ompgpu_emu_settings()->hang_seconds, now = ompgpu_clock();
-    unsigned long acquired = acquired_locks(w);
     if (limit <= 0 || !w->launch->module->acquired)
         return;
-    if (w->yields_since <= 0 || acquired != w->acquired) {
-        ompgpu_emu_hang_progress(w);
-        w->yields_since = now, w->acquired = acquired;
+    w->yields += yields;
+    if (w->yields_since <= 0 || acquired_locks(w) != w->acquired) {
+        begin_period(w, now);
         return;
     }
     if (now - w->yields_since < limit)
         return;
+    if (has_worked(w)) {
+        begin_period(w, now);
+        return;
+    }
     if (!w->stuck)
         atomic_fetch_add(&stuck, 1);
     w->stuck = true;

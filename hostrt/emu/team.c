@@ -404,8 +404,8 @@ static bool let_others_run(uint32_t a, uint32_t b, uint32_t c)
         leave_team(w); /* what it spins for may never come */
     if (++w->spins >
         w->live) { /* all threads here have run since: what is waited for is on another OS thread */
+        ompgpu_emu_hang_check(w, w->spins, __builtin_frame_address(0));
         w->spins = 0;
-        ompgpu_emu_hang_check(w, __builtin_frame_address(0));
         sched_yield();
     }
     if (w->form == EMU_SPAN)

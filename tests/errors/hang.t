@@ -45,6 +45,44 @@ check "nested critical, -O0 -g" hangs -O0 -g && check "... says where" mentions 
 # Off: whoever waits there waits until somebody looks, with a debugger.
 stays() { OMPGPU_HANG_SECONDS=0 timeout 5 ./nested 2>err; rc=$?; [ $rc = 124 ] && [ ! -s err ] || { echo "exit code $rc"; cat err; return 1; }; }
 check "OMPGPU_HANG_SECONDS=0 says nothing" stays
+cat >flag.c <<'C'
+int main(void)
+{
+    int flag = 0;
+#pragma omp target parallel num_threads(40) map(tofrom: flag)
+    for (int seen = 0; !seen;) {
+#pragma omp atomic read
+        seen = flag;
+    }
+    return 0;
+}
+C
+cat >looks.c <<'C'
+#include <omp.h>
+int main(void)
+{
+    int done = 0;
+#pragma omp target map(tofrom: done)
+    for (double begin = omp_get_wtime(), seen = 0; !seen;) {
+#pragma omp atomic read
+        seen = done;
+        double now = omp_get_wtime();
+        while (omp_get_wtime() < now + 1e-3)
+            ;
+        if (now > begin + 1.5) {
+#pragma omp atomic write
+            done = 1;
+        }
+    }
+    return !done;
+}
+C
+check "a flag that nobody sets: compiles" "$CC" --gpu-arch=emu -O2 flag.c -o flag
+check "... hangs" test_must_fail 1 timeout 60 ./flag
+cp .log err
+check "... says where" mentions "$(cat err)" "flag.c:4: error|region main_4|hangs|memory|waits at flag.c:7"
+check "work with a look at a flag in between: compiles" "$CC" --gpu-arch=emu -w -O1 looks.c -o looks
+check "... is none" sh -c "timeout 60 ./looks 2>err && [ ! -s err ]"
 check "a long critical construct: compiles" "$CC" --gpu-arch=emu -O1 long.c -o long
 check "... is none" sh -c "timeout 60 ./long 2>err && [ ! -s err ]"
 finish
