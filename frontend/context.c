@@ -375,6 +375,8 @@ static enum answer evaluate(struct selector *s, unsigned b, unsigned e)
         unsigned end = find_top(s, b, e, ","), set = word_value(s, b, WORDS_TRAIT_SET);
         if (set && token_is(s, b + 1, "=") && token_is(s, b + 2, "{"))
             read_set(s, (enum fe_trait_set)set, b + 3, closing(s, b + 2));
+        else if (set)
+            fe_error(s->fe, s->p->tokens[b].end, "expected '={' after the name of a set of traits");
         b = end + 1;
     }
     if (s->how == MATCH_ALL)

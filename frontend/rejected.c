@@ -442,7 +442,7 @@ static void replace_negative_devices(struct fe *fe, fe_edits *l)
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         const struct omp_construct *c = fe->u->constructs[i];
         const struct omp_clause *k = fe_clause(c, OMPC_DEVICE);
-        if (k && k->expr.is_constant && k->expr.value < 0 && !is_beyond_clang(c))
+        if (k && k->expr.is_constant && k->expr.value < 0)
             fe_add_edit(fe, l, k->expr.extent.begin, k->expr.extent.end - k->expr.extent.begin,
                         "0");
     }
@@ -460,6 +460,15 @@ static void drop_task_clauses(struct fe *fe, fe_edits *l)
     }
 }
 
+/* Of the same length, so that what follows keeps its place. */
+static const char *blanks_of(struct fe *fe, struct omp_extent e)
+{
+    char *text = arena_alloc(fe->a, e.end - e.begin + 1);
+    for (unsigned i = e.begin; i < e.end; i++)
+        text[i - e.begin] = strchr("\\\n", fe->u->text[i]) ? fe->u->text[i] : ' ';
+    return text;
+}
+
 /* Of the kind, each with the comma after it. */
 static void drop_clauses(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
                          fe_edits *l)
@@ -470,8 +479,29 @@ static void drop_clauses(struct fe *fe, const struct fe_pragma *p, enum omp_clau
             while (k < p->ntokens && p->tokens[k].begin < c->extent.end)
                 k++;
             unsigned end = fe_word_at(fe, p, k, ",") ? p->tokens[k].end : c->extent.end;
-            fe_add_edit(fe, l, c->extent.begin, end - c->extent.begin, "");
+            fe_add_edit(fe, l, c->extent.begin, end - c->extent.begin,
+                        blanks_of(fe, (struct omp_extent){ c->extent.begin, end }));
         }
+}
+
+/* In their place an update has a variable of no meaning, so that its other clauses are checked. */
+static void hide_updated_items(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        struct omp_extent e = p->c->pragma;
+        if (!is_beyond_clang(p->c))
+            continue;
+        fe_add_edit(fe, l, e.begin, 0,
+                    arena_printf(fe->a, "{ int %snone;\n# %u\n", fe->u->prefix,
+                                 fe_place(fe->u, e.begin).line));
+        drop_clauses(fe, p, OMPC_TO, l);
+        drop_clauses(fe, p, OMPC_FROM, l);
+        fe_add_edit(fe, l, p->c->chosen.end ? p->c->chosen.end : e.end - 1, 0,
+                    arena_printf(fe->a, " to(%snone)", fe->u->prefix));
+        fe_add_edit(fe, l, e.end - 1, 0,
+                    arena_printf(fe->a, "\n}\n# %u", fe_place(fe->u, e.end).line));
+    }
 }
 
 /* Clauses of OpenMP 6.0. */
@@ -605,7 +635,7 @@ void fe_find_rejected(struct fe *fe)
     }
     if (all.n)
         fe->u->accepted = fe_edited_text(fe, &all);
-    drop_lines(fe, &check, is_beyond_clang);
+    hide_updated_items(fe, &check);
     drop_updated_pointers(fe, &check);
     drop_lines(fe, &check, fe_is_later_ordered);
     replace_negative_devices(fe, &check);

@@ -98,8 +98,9 @@ static uint64_t scanned_bytes(const struct omp_clause *k)
     enum { WORD = 8 };
     uint64_t bytes = 0;
     for (unsigned i = 0; i < k->nitems; i++) {
-        const struct omp_type *t = k->items[i].var->type;
-        if (k->keyword != OMPK_INSCAN || k->items[i].nsections || t->kind == OMPT_ARRAY || !t->size)
+        const struct omp_type *t = k->items[i].var ? k->items[i].var->type : NULL;
+        if (!t || k->keyword != OMPK_INSCAN || k->items[i].nsections || t->kind == OMPT_ARRAY ||
+            !t->size)
             return SIZE_MAX;
         bytes += (t->size + WORD - 1) / WORD * WORD;
     }

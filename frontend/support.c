@@ -51,7 +51,7 @@ static bool is_reduced_array(const struct omp_construct *c, const struct omp_var
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         for (unsigned i = 0; k->kind == OMPC_REDUCTION && i < k->nitems; i++)
-            if (k->items[i].var == v)
+            if (v && k->items[i].var == v)
                 return v->type->kind == OMPT_ARRAY || v->type->kind == OMPT_POINTER;
     return false;
 }

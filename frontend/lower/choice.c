@@ -54,6 +54,8 @@ static bool find_condition(struct fe *fe, const struct fe_pragma *p, struct late
 static bool is_late(struct fe *fe, const struct fe_pragma *p, struct late *x)
 {
     long long value;
+    if (!fe_word_at(fe, p, x->begin + 1, "="))
+        return false;
     if (x->set == TRAITS_TARGET_DEVICE)
         return true;
     return x->set == TRAITS_USER && find_condition(fe, p, x) &&

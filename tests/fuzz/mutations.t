@@ -62,6 +62,35 @@ void f(int *a)
     x = 1;
 }
 C
+refused "an expression beside an item that clang does not see" r.c:5:62 expected <<'C'
+static int a[40];
+#pragma omp declare target enter(a)
+void f(int x)
+{
+#pragma omp target update to ( a [ 20 : : 40 - 20 ] ) if ( x = = 5 )
+}
+C
+refused "an allocator of no variable" r.c:5:17 parallel <<'C'
+void f(int c, int bad)
+{
+    int s = 0;
+#pragma omp target parallel
+#pragma omp for parallel num_threads(33) reduction(+: bad) firstprivate(c) allocate(allocator(1), align(256): c)
+    for (int i = 0; i < 9; i++)
+        s++;
+}
+C
+refused "a scan of no variable" r.c:3:54 reduction <<'C'
+void f(int *a, int s, int n)
+{
+#pragma omp target parallel for reduction(inscan, +: s) map((to: a[:) n])
+    for (int i = 0; i < n; i++) {
+        s += a[i];
+#pragma omp scan inclusive(s)
+        a[i] = s;
+    }
+}
+C
 refused "an argument of what has none" r.c:4:22 "unexpected" <<'C'
 void f(int a)
 {
