@@ -10,8 +10,8 @@
  * its first use, and images are loaded then or when a region first runs there (register.c,
  * image.c).  A target region (target.c) enters its data (data.c, ranges.c), gets a geometry
  * (geometry.c) and buffers (scratch.c), is launched, waited for, and leaves its data; with `nowait`
- * all of that goes into a queue of the device (defer.c, depend.c).  At the end a destructor gives
- * everything back (device.c).
+ * all of that goes into a queue of the device (defer.c, task.c, depend.c).  At the end a destructor
+ * gives everything back (device.c).
  *
  * Lock order (a thread takes them only downwards):
  *   0. that of depend.c     who depends on whom
@@ -19,7 +19,7 @@
  *                           which units come and go
  *   2. device->lock         the allocations and queues of one device; with the locks of the parts
  *                           after it, the present table, its counts (parts.c)
- *   3. the locks inside scratch.c, present.c, defer.c, returning.c, spread.c, error.c and the
+ *   3. the locks inside scratch.c, present.c, task.c, returning.c, spread.c, error.c and the
  * plugins, which call nothing of the core
  *
  * A region whose data is mapped takes none of them.  Kernels run and data is copied with no lock
@@ -474,7 +474,7 @@ struct ompgpu_device {
     struct reverse *reverse;          /* atomic: its mailbox (reverse.c); NULL: none */
     struct ompgpu_queue *queues[OMPGPU_QUEUES]; /* of deferred constructs */
     unsigned nqueues, next_queue;               /* nqueues: atomic */
-    struct ompgpu_task *idle;       /* by `next`; guarded by defer.c's lock, as what follows */
+    struct ompgpu_task *idle;       /* by `next`; guarded by task.c's lock, as what follows */
     struct ompgpu_entry *dropped;   /* what ended constructs have removed, by `range.left` */
     struct ompgpu_ranges returning; /* guarded by returning.c's lock */
     struct {

@@ -1,5 +1,5 @@
-/* deferred.h - constructs with `nowait` (defer.c), which of them wait for which (depend.c), and
- * what they will still copy to the host (returning.c). */
+/* deferred.h - constructs with `nowait` (defer.c, task.c), which of them wait for which (depend.c),
+ * and what they will still copy to the host (returning.c). */
 #ifndef OMPGPU_DEFERRED_H
 #define OMPGPU_DEFERRED_H
 #include "hostrt/core/core.h"
@@ -10,7 +10,7 @@ struct ompgpu_queue { /* guarded by the device's lock */
     struct ompgpu_buffers buffers;
     struct ompgpu_ticket last; /* put into it */
     /* Those that were put into it and not collected, from number `taken` on: at its rest by `room`.
-     * defer.c's lock, too, guards what it has `taken`, which is atomic, and what grows. */
+     * task.c's lock, too, guards what it has `taken`, which is atomic, and what grows. */
     struct ompgpu_task **ring;
     size_t put, taken, room; /* put: atomic, for who has that lock only */
 };
@@ -23,7 +23,7 @@ struct ompgpu_task {
     struct ompgpu_returning *returning;
     struct ompgpu_entry *dropped; /* to be freed when it has ended, by `range.left` */
     uintptr_t event_of_host;      /* omp_event_handle_t of the host task */
-    unsigned state;               /* atomic; bits of defer.c */
+    unsigned state;               /* atomic; bits of task.c */
     struct ompgpu_device *dev;    /* immutable, as event */
     void *event;                  /* plugin's: recorded when all of it has been done */
     struct ompgpu_queue *queue;
@@ -69,7 +69,14 @@ char *ompgpu_task_room(struct ompgpu_task *, size_t size); /* the same without a
 int ompgpu_task_wait_for(struct ompgpu_task *, struct ompgpu_ticket other); /* before it begins */
 /* Until all that it waits for is in queues.  Nothing is held. */
 void ompgpu_task_await_placed(const struct ompgpu_task *);
-int ompgpu_task_enqueue(struct ompgpu_task *);
+/* task.c.  One that nothing is known of; NULL: out of memory. */
+struct ompgpu_task *ompgpu_task_get(struct ompgpu_device *);
+void ompgpu_task_give_up(struct ompgpu_task *); /* nothing was done with it; it has no host task */
+void *ompgpu_task_kept(struct ompgpu_task *, size_t size); /* room in `kept`; NULL: out of memory */
+void ompgpu_task_enqueue(struct ompgpu_task *);            /* or ends the program */
+/* Its host task has begun, whose `event` is to be fulfilled when it has ended; deep: not in the
+ * calling thread, whose stack has grown. */
+void ompgpu_task_begun(struct ompgpu_task *, uintptr_t event, bool deep);
 /* Ends the program: what was put into queues may never end, and nobody waits for it. */
 void ompgpu_enqueue_failed(const struct ompgpu_where *) __attribute__((noreturn));
 void ompgpu_dropped_free(struct ompgpu_device *); /* what ended constructs have removed */
@@ -83,14 +90,19 @@ bool ompgpu_defer_routine(struct ompgpu_device *, const char *name,
                           int ndepend, void **depend);
 /* depend.c: the host task of a deferred routine; false: out of memory */
 bool ompgpu_host_task(struct ompgpu_task *, int ndepend, void **depend);
-bool ompgpu_any_deferred(void); /* in this process, so far */
+bool ompgpu_any_deferred(void);  /* in this process, so far */
+bool ompgpu_any_host_task(void); /* … that has not ended */
+int ompgpu_tasks_await(void);    /* those made so far; nonzero: one has failed */
+void ompgpu_tasks_at_end(void);  /* from now on no more come */
+void ompgpu_tasks_finish(void);  /* all of them, after that */
+void ompgpu_tasks_fork(enum ompgpu_fork when);
 /* Waits for those that are in queues, and for all that this thread has made: their host tasks may
  * be code of a library that is about to go. */
 void ompgpu_deferred_settle(void);
 void ompgpu_deferred_stop(void);  /* the process ends: no more come */
 void ompgpu_deferred_leave(void); /* … and there are threads that make some still */
 void ompgpu_deferred_close(struct ompgpu_device *);
-void ompgpu_deferred_return(struct ompgpu_device *, struct ompgpu_buffers *); /* see defer.c */
+void ompgpu_deferred_return(struct ompgpu_device *, struct ompgpu_buffers *); /* to task.c */
 void ompgpu_deferred_fork(enum ompgpu_fork when);
 /* returning.c: before storage gets a mapping, self waits, or with NULL this host thread, for what
  * deferred constructs will copy there */

@@ -232,8 +232,9 @@ static bool enqueue_with(struct ompgpu_task *t, const struct kmp_depend_info *d,
     __atomic_add_fetch(&nplacing, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
     ompgpu_task_await_placed(t);
-    if (bad || ompgpu_task_enqueue(t))
+    if (bad)
         ompgpu_enqueue_failed(&where);
+    ompgpu_task_enqueue(t);
     __atomic_sub_fetch(&nplacing, 1, __ATOMIC_RELEASE);
     return true;
 }
