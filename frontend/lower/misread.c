@@ -131,5 +131,7 @@ bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
            lower_has_group_type(fe, p) || lone_isa(fe, p) || next_comma(fe, p, p->clauses_at) ||
            device_modifier(fe, p) || lower_is_reverse(fe, p) || lower_has_levels(fe, p) ||
            lower_has_original(fe, p) || lower_appends_preferred(fe, p) ||
-           lower_selects_required(fe, p) || p->c->directive == OMPDIR_DECLARE_INDUCTION;
+           lower_selects_required(fe, p) || p->c->directive == OMPDIR_DECLARE_INDUCTION ||
+           /* a variant that it has not chosen itself would go unchecked */
+           (p->c->directive == OMPDIR_METADIRECTIVE && lower_chooses_late(fe, p));
 }

@@ -135,6 +135,7 @@ struct league {
     void **arguments; /* n */
     struct sizes sizes;
     struct ompgpu_host_icvs icvs;
+    unsigned begun; /* teams; atomic */
 };
 static _Thread_local struct sizes next; /* of the next league that gets a thread */
 
@@ -162,10 +163,14 @@ static void run_team(int *thread, int *team, ...)
     void *frame = NULL;
     va_list list;
     va_start(list, team);
-    const struct league *l = va_arg(list, const struct league *);
+    struct league *l = va_arg(list, struct league *);
     va_end(list);
+    /* TSan does not see the league's threads begin and end: they read it between these two */
     league_body *body = __atomic_load_n(&l->body, __ATOMIC_ACQUIRE);
-    libomp.invoke(body, *thread, *team, l->n, l->arguments, &frame);
+    const int n = l->n;
+    void **arguments = l->arguments;
+    __atomic_add_fetch(&l->begun, 1, __ATOMIC_RELEASE);
+    libomp.invoke(body, *thread, *team, n, arguments, &frame);
 }
 
 static void *run_league(void *league)
@@ -199,12 +204,12 @@ static void fork_teams(void *place, int n, league_body *body, ...)
     for (int i = 0; i < n; i++)
         arguments[i] = va_arg(list, void *);
     va_end(list);
-    /* in this order for the league's threads, which TSan does not see begin */
     __atomic_store_n(&l.body, body, __ATOMIC_RELEASE);
     if (is_in_parallel())
         run_on_thread(&l);
     else
         libomp.fork_teams(place, 1, run_team, &l);
+    (void)__atomic_load_n(&l.begun, __ATOMIC_ACQUIRE); /* they have, all */
 }
 
 void __kmpc_push_num_teams(void *, int, int, int) __attribute__((alias("push_teams")));

@@ -379,7 +379,7 @@ void ompgpu_stale_missing(const struct ompgpu_device *dev, const struct ompgpu_w
 static struct ompgpu_entry *next_watched(struct ompgpu_device *dev, uintptr_t after)
 {
     struct ompgpu_entry *e = ompgpu_present_next(dev, after);
-    while (e && (!e->agreed || e->lost || e->busy))
+    while (e && (e->busy || !e->agreed || e->lost))
         e = ompgpu_present_next(dev, e->end);
     return e;
 }
