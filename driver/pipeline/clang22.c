@@ -128,16 +128,25 @@ static int screen_file(const struct job *j)
  * ten times as long. */
 static bool is_slow(struct proc *p, double patience)
 {
-    for (double wall = patience; !drv_proc_wait_for(p, wall); wall += patience)
-        if (drv_proc_cpu(p) >= patience || wall >= 10 * patience)
+    const double least = 0.05; /* between two looks */
+    for (double wall = patience; !drv_proc_wait_for(p, wall);) {
+        double left = patience - drv_proc_cpu(p);
+        if (left <= 0 || wall >= 10 * patience)
             return true;
+        wall += left > least ? left : least;
+    }
     return false;
 }
 
 enum tool_exit drv_run_watched(const struct job *j, struct proc *p)
 {
+    static const struct arg *rewritten; /* at_once.c has asked before compile.c does */
+    if (j->input == rewritten)
+        return TOOL_REWRITTEN;
     drv_proc_start(p);
     int code = is_slow(p, patience_with(j)) ? screen_file(j) : TOOL_OK;
+    if (code == TOOL_REWRITTEN)
+        rewritten = j->input;
     if (code == TOOL_ENDLESS || code == TOOL_REWRITTEN) {
         drv_proc_kill(p);
         return (enum tool_exit)code;

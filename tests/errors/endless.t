@@ -59,8 +59,11 @@ static void g(int n) {
   replayable(1)
 n++; }
 C
-endless "a header of such a file" ./inner.h:3:3 replayable <<'C'
-#include "inner.h"
+# clang has longer for a file that does not name OpenMP; in the short form only the second of these two is one.
+names='/* omp */'
+[ -z "${OMPGPU_LONG:-}" ] || names=
+endless "a header of such a file" ./inner.h:3:3 replayable <<C
+#include "inner.h" $names
 void f(int n) { g(n); }
 C
 endless "after a map without an argument" e.c:2:56 link <<C
