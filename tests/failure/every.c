@@ -8,8 +8,11 @@
 #ifndef BIG
 #define BIG 30000
 #endif
+#ifndef STEP
+#define STEP 1 /* more: `b` is larger than what the regions change of it */
+#endif
 enum { N = 64 };
-static int a[N], b[BIG], n[1], first, last; /* the versions that the host may have now */
+static int a[N], b[BIG * STEP], n[1], first, last; /* the versions that the host may have now */
 static struct {
     long count;
     int *p;
@@ -26,7 +29,7 @@ static int all_are(int version)
     for (int i = 0; i < N; i++)
         good &= a[i] == version && s.p[i] == version;
     for (int i = 0; i < BIG; i++)
-        good &= b[i] == version;
+        good &= b[i * STEP] == version;
     return good;
 }
 
@@ -36,7 +39,7 @@ static void at_end(void)
     printf("%s\n", whole ? "whole" : "between");
     if (!whole)
         printf("%d to %d: n %d, count %ld, a %d, b %d to %d, p %d\n", first, last, n[0], s.count,
-               a[0], b[0], b[BIG - 1], s.p[0]);
+               a[0], b[0], b[(BIG - 1) * STEP], s.p[0]);
     fflush(stdout);
 }
 
@@ -61,7 +64,7 @@ static void expect(int good, const char *name)
 #define REGION(...)                                                                                \
     _Pragma(#__VA_ARGS__) for (int i = 0; i < BIG; i++)                                            \
     {                                                                                              \
-        b[i]++;                                                                                    \
+        b[i * STEP]++;                                                                             \
         if (i < N)                                                                                 \
             a[i]++, s.p[i]++;                                                                      \
         if (i == 0)                                                                                \
@@ -107,7 +110,7 @@ static void phases(void)
             n[0] += 1 - t;
 #pragma omp parallel for
             for (int i = 0; i < BIG; i++)
-                b[i] += 1 - t;
+                b[i * STEP] += 1 - t;
 #pragma omp parallel for
             for (int i = 0; i < N; i++)
                 a[i]++, s.p[i]++;
@@ -116,7 +119,7 @@ static void phases(void)
             a[i]++;
 #pragma omp parallel for
         for (int i = 0; i < BIG; i++)
-            b[i] += 2;
+            b[i * STEP] += 2;
         n[0] += 2, s.count += 3;
     }
     end("phases");
@@ -140,7 +143,7 @@ static void data(void)
     begin(2);
 #pragma omp target teams distribute parallel for
     for (int i = 0; i < BIG; i++) {
-        b[i] += 2;
+        b[i * STEP] += 2;
         if (i < N)
             a[i] += 2, s.p[i] += 2;
         if (i == 0)
