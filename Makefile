@@ -170,12 +170,23 @@ link = $(CC) $(SAN) $(LDFLAGS)
 llvm_libs := -L$(LLVM_DIR)/lib $(if $(filter /usr/lib/llvm-%,$(LLVM_DIR)),,-Wl,-rpath,$(LLVM_DIR)/lib)
 libclang := $(llvm_libs) -lclang-$(LLVM) -lm
 libllvm  := $(llvm_libs) -lLLVM-$(LLVM) -lm
+# omp-device runs for each target of each file.  The dynamic linker would relocate all of LLVM each
+# time, for 10 ms: where there are archives of it, they are linked.  Its libraries for compression
+# are there with the shared one, without what -lz would need.
+llvm_config := $(if $(SANITIZE),,$(wildcard $(LLVM_DIR)/bin/llvm-config))
+ifneq ($(and $(llvm_config),$(wildcard $(LLVM_DIR)/lib/libLLVMCore.a)),)
+device_libs = -no-pie -Wl,--gc-sections -L$(LLVM_DIR)/lib $(shell $(llvm_config) --link-static --libs \
+              irreader linker passes bitwriter x86codegen x86asmparser nvptxcodegen) \
+            -Wl,-Bstatic -lstdc++ -lgcc_eh -Wl,-Bdynamic -l:libz.so.1 -l:libzstd.so.1 -lm
+else
+device_libs = $(libllvm)
+endif
 $(TOOLS)/omp-split: $(split_obj)
 	$(call say,LD,$@)
 	$(Q)$(link) $^ $(libclang) -o $@
-$(TOOLS)/omp-device: $(device_obj)
+$(TOOLS)/omp-device: $(device_obj) Makefile
 	$(call say,LD,$@)
-	$(Q)$(link) $^ $(libllvm) -o $@
+	$(Q)$(link) $(device_obj) $(device_libs) -o $@
 $(TOOLS)/omp-machine: $(machine_obj)
 	$(call say,LD,$@)
 	$(Q)$(link) $^ -ldl -o $@

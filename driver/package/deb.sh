@@ -1,8 +1,9 @@
 #!/bin/sh
-# deb.sh STAGE VERSION LLVM ABI OUTPUT - a Debian package from `make install DESTDIR=STAGE PREFIX=/usr/lib/ompgpu-cc`.
+# deb.sh STAGE VERSION LLVM ABI OUTPUT [FLAGS of dpkg-deb] - a Debian package from `make install DESTDIR=STAGE PREFIX=/usr/lib/ompgpu-cc`.
 # The tree stays whole below /usr/lib/ompgpu-cc; what others look for lies, or is linked, where Debian has it.
 set -eu
 stage=$1 version=$2 llvm=$3 abi=$4 output=$5
+shift 5
 here=$(dirname "$0")
 tree=$stage/usr/lib/ompgpu-cc lib=$stage/usr/lib/x86_64-linux-gnu doc=$stage/usr/share/doc/ompgpu-cc
 mkdir -p "$stage/DEBIAN" "$stage/usr/bin" "$lib/pkgconfig" "$lib/cmake" "$stage/usr/share" "$doc"
@@ -37,4 +38,4 @@ sed -e "s/@VERSION@/$version/" -e "s/@LLVM@/$llvm/g" -e "s/@SIZE@/$size/" "$here
 (cd "$stage" && find usr -type f -exec md5sum {} + >DEBIAN/md5sums)
 printf 'activate-noawait ldconfig\n' >"$stage/DEBIAN/triggers"
 printf 'libompgpu %s ompgpu-cc (>= %s)\n' "$abi" "$version" >"$stage/DEBIAN/shlibs"
-dpkg-deb --root-owner-group --build "$stage" "$output"
+dpkg-deb "$@" --root-owner-group --build "$stage" "$output"
