@@ -1,33 +1,43 @@
 #!/bin/sh
 # lanes.c with any number of lanes: on the emulated device in several orders and with its checks, and as the GPU's code on the PTX machine, in several
-# orders, with stores that others see late, and some with its race check.  What stops lanes, and what the compiler says of it.
+# orders, with stores that others see late, and some with its race check.  OMPGPU_LONG: more orders, and all numbers at -O0, too.  What stops lanes, and what the compiler says of it.
 . tests/lib.sh
-ARCH=--gpu-arch=sm_90,emu
+few="2 32" seeds=1
+[ -z "${OMPGPU_LONG:-}" ] || few="1 2 4 8 16 32" seeds="1 2"
 for flags in -O2 -O0; do
+    # at -O0 the GPU's code is not executed, and the short form has fewer numbers
+    if [ "$flags" = -O2 ]; then ARCH=--gpu-arch=sm_90,emu numbers="1 2 4 8 16 32"; else ARCH=--gpu-arch=emu numbers=$few; fi
     check "compiles $flags" "$CC" $ARCH $flags -w "$ROOT/tests/run/lanes.c" -o lanes -lm || continue
-    for lanes in 1 2 4 8 16 32; do
+    for lanes in $numbers; do
         OMPGPU_LANES=$lanes; export OMPGPU_LANES
         OMPGPU_DEVICE=emu; export OMPGPU_DEVICE
         check "$flags, $lanes lanes" ./lanes
-        for seed in 1 2; do OMPGPU_EMU_SCHEDULE=random:$seed check "$flags, $lanes lanes, random:$seed" ./lanes; done
+        for seed in $seeds; do OMPGPU_EMU_SCHEDULE=random:$seed check "$flags, $lanes lanes, random:$seed" ./lanes; done
         [ "$flags" = -O2 ] || continue
         OMPGPU_DEVICE=ptx
         check "$lanes lanes on the PTX machine" ./lanes
-        OMPGPU_PTX_SCHEDULE=$lanes check "$lanes lanes on the PTX machine, another order" ./lanes
-        OMPGPU_PTX_SCHEDULE=$lanes OMPGPU_PTX_MEMORY=weak check "$lanes lanes on the PTX machine, weak" ./lanes
+        [ -z "${OMPGPU_LONG:-}" ] || OMPGPU_PTX_SCHEDULE=$lanes check "$lanes lanes on the PTX machine, another order" ./lanes
+        OMPGPU_PTX_SCHEDULE=$lanes OMPGPU_PTX_MEMORY=weak check "$lanes lanes on the PTX machine, another order, weak" ./lanes
         case $lanes in 4 | 32) OMPGPU_CHECK=race check "$lanes lanes on the PTX machine, race" ./lanes ;; esac
     done
 done
 unset OMPGPU_LANES OMPGPU_DEVICE
 
-# says WORDS CLAUSES STATEMENT [BEFORE]: a row with that statement in a simd loop with these clauses, and one before it; in a loop with $directive
+# says WORDS CLAUSES STATEMENT [BEFORE]: a row with that statement in a simd loop with these clauses, and one before it; in a loop with $directive.
+# All rows are one file, a function each.
 directive=simd
-says() {
-    cat >says.c <<C
+rows=0
+cat >says.c <<C
 #include <omp.h>
 #include <stdlib.h>
 static double next(double *p) { return (*p)++; }
-void f(int n, const int *e, const double *restrict a, double *restrict y, double *restrict z, double *p, int *count)
+C
+says() {
+    rows=$((rows + 1))
+    printf '%s\n' "$1" >words.$rows
+    echo "$directive $2 $3 ${4:-}: $1" >name.$rows
+    cat >>says.c <<C
+void row$rows(int n, const int *e, const double *restrict a, double *restrict y, double *restrict z, double *p, int *count)
 {
 #pragma omp target teams distribute parallel for map(to: e[0:n + 1], a[0:9 * n]) map(tofrom: y[0:9 * n], z[0:9 * n], p[0:9 * n], count[0:n])
     for (int i = 0; i < n; i++) {
@@ -42,8 +52,6 @@ void f(int n, const int *e, const double *restrict a, double *restrict y, double
     }
 }
 C
-    "$CC" --gpu-arch=sm_90 -O2 -w -Rompgpu --emit=ptx says.c -o says.ptx >says 2>&1
-    check "$directive $2 $3 $4: $1" has says "lanes .*$1"
 }
 says "8 or 32 lanes of a warp .* where the inner loop is long enough" "" "s += a[k]"
 says "16 lanes of a warp .* as simdlen says" "simdlen(16)" "s += a[k]"
@@ -124,4 +132,11 @@ says "'linear'" "linear(m: 2)" "m += 2"
 says "'if'" "if(simd: n > 3)" "s += a[k]"
 directive=parallel
 says "contains 'parallel'" "" "s += a[k]" "_Pragma(\"omp simd reduction(+: t)\") for (int j = 0; j < m; j++) t += a[j]"
+check "the rows compile" sh -c "'$CC' --gpu-arch=sm_90 -O2 -w -Rompgpu --emit=ptx says.c -o says.ptx >says 2>&1"
+awk "/ remark: region 'row[0-9]*_/ { of = \$4; gsub(/^'|_.*/, \"\", of) } of { print >of }" says
+row=0
+while [ $row -lt $rows ]; do
+    row=$((row + 1))
+    check "$(cat name.$row)" has row$row "lanes .*$(cat words.$row)"
+done
 finish
