@@ -210,6 +210,14 @@ check "a reduction compiles without a message" quiet "$CC" -O2 -fompgpu-check --
 OMPGPU_CHECK=uninit; export OMPGPU_CHECK
 check "only what OMPGPU_CHECK says" silent_run past_the_end
 check "only_from" finds only_from uninit "'b[0:N]'"
+# Which flags bring the checks: one of the mistakes is enough.
+mkdir one
+{
+    printf '#include <stdlib.h>\nenum { N = 100 };\nstatic int mended, *b;\n'
+    sed -n '/^static void only_from/,/^}/p' "$src"
+    printf 'int main(void) { b = calloc(N, sizeof *b); only_from(); return mended; }\n'
+} >one/device.c
+src=one/device.c
 for flags in -O0 -Og "-Og -g" -g; do
     # shellcheck disable=SC2086
     check "$flags without the flag" "$CC" -w $flags --gpu-arch=emu "$src" -o prog
