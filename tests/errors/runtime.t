@@ -3,7 +3,9 @@
 # data is as it was before the region.  On the emulated device, and on the CUDA plugin over nullcuda, which can fail any call.
 . tests/lib.sh
 unset OMPGPU_EMU_MEMORY OMPGPU_EMU_STACK NULLCUDA_FAIL NULLCUDA_FAIL_AT_SYNC NULLCUDA_MEMORY NULLCUDA_ARCH
-CC_BOTH="--gpu-arch=emu,sm_90"
+# For the GPU, too, what runs over nullcuda, and in the long form all.
+CC_BOTH=--gpu-arch=emu,sm_90 CC_EMU=--gpu-arch=emu
+[ -z "${OMPGPU_LONG:-}" ] || CC_EMU=$CC_BOTH
 # Every program: `s` and `a` are mapped tofrom and written before the failure; an exit handler prints whether they are as before.
 cat >common.h <<'C'
 #include <stdio.h>
@@ -13,7 +15,10 @@ static int s = 5, a[1000], *null;
 static void at_end(void) { printf("%s\n", s == 5 && a[0] == 7 ? "data as before" : "data changed"); }
 #define BEGIN a[0] = 7, atexit(at_end)
 C
-program() { cat >"$1.c"; check "$1.c compiles" "$CC" $CC_BOTH -O2 "$1.c" -o "$1"; }
+program() {
+    case $1 in fault | later | block | kept) archs=$CC_BOTH ;; *) archs=$CC_EMU ;; esac
+    cat >"$1.c"; check "$1.c compiles" "$CC" $archs -O2 "$1.c" -o "$1"
+}
 program fault <<'C'
 #include "common.h"
 int main(int argc, char **argv)
@@ -151,7 +156,7 @@ int main(void)
     return 0;
 }
 C
-program host <<'C'
+cat >host.c <<'C'
 #include "common.h"
 #include <string.h>
 struct s { int *p; };
@@ -348,7 +353,7 @@ int main(void)
     return 0;
 }
 C
-"$CC" $CC_BOTH -w inner.c -o inner
+"$CC" $CC_EMU -w inner.c -o inner
 program nohost <<'C'
 #include "common.h"
 int main(int argc, char **argv)
@@ -390,7 +395,7 @@ dies "emu: an event that only the waiting thread can fulfill" detach 5 "region m
 dies "emu: divergent barrier" barrier 5 "region main_5|barrier at line 9|60 of 64 threads|thread 60: exited|team 0"
 # What the kernel must not touch, how it does it, in which line, the address' neighbour.
 for level in 0 2; do
-    "$CC" $CC_BOTH -O$level host.c -o host
+    check "host.c compiles" "$CC" $CC_EMU -O$level host.c -o host
     for case in 'r 11 at line 13' 'w 11 at line 14' 'f 11 at line 4' 'c 11 at line 16' 'a 11 at line 17' 'p 11 at line 21' 'x 11 at line 22'; do
         way=${case%% *} rest=${case#* }
         case $way${OMPGPU_SANITIZE:-} in
@@ -424,7 +429,7 @@ int main(int n, char **args)
 }
 C
 for level in 1 2; do # without -g
-    check "accesses.c compiles" "$CC" $CC_BOTH -O$level accesses.c -o accesses
+    check "accesses.c compiles" "$CC" $CC_EMU -O$level accesses.c -o accesses
     dies "emu: host memory in an atomic update at -O$level" "accesses 1" 6 "at line 9"
     dies "emu: host memory in an atomic capture at -O$level" "accesses 2" 6 "at line 12"
     dies "emu: host memory in a reduction's loop at -O$level" "accesses 3" 14 "at line 19"

@@ -151,12 +151,15 @@ chain() {
 }
 check "compiles" "$CC" -O2 $ARCH all.c -o all
 check "compiles" "$CC" -O2 $ARCH chain.c -o chain
+slow_seen=
 for mpi in $MPIS; do
     check "$mpi" ranks "$mpi" 3 ./all; [ -s err ] && sed 's/^/# /' err
     check "$mpi: all devices" has out "^4 devices"
     check "$mpi: a message and an answer for an empty region" empty_regions "$mpi"
     check "$mpi: no answer is waited for by a construct that depends on another rank's" chain "$mpi"
-    check "$mpi: the program does not wait for it" ranks "$mpi" 3 ./chain 10 slow
+    # two regions that compute for a while: over one of them, which does not matter to the host's side
+    [ -n "$slow_seen" ] && [ -z "${OMPGPU_LONG:-}" ] || check "$mpi: the program does not wait for it" ranks "$mpi" 3 ./chain 10 slow
+    slow_seen=1
     check "$mpi: the program's other ranks are workers" sh -c "timeout -k 5 100 mpirun.$mpi -n 4 ./all >out 2>err && grep -q '^4 devices' out && [ \$(wc -l <out) = 1 ]"
     check "$mpi: off" sh -c 'OMPGPU_NODES=self; export OMPGPU_NODES; ./all 3'
     check "$mpi: no process is left" no_worker_left
