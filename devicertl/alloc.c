@@ -151,7 +151,7 @@ static _Bool is_for_team(u64 allocator)
 
 static void *get_block(usize align, usize size, u64 allocator)
 {
-    usize all = size + align + sizeof(struct header);
+    usize all = size + align + sizeof(struct header) + __ompgpu_cfg_guard;
     if (all < size || !take_from_pool(allocator, size))
         return (void *)0;
     char *base = __ompgpu_cfg_team_memory && is_for_team(allocator)
@@ -166,6 +166,8 @@ static void *get_block(usize align, usize size, u64 allocator)
     char *first = base + sizeof(struct header);
     struct header *block = (struct header *)(first + (-(usize)first & (align - 1)));
     block[-1] = (struct header){ base, size, allocator };
+    if (__ompgpu_cfg_guard)
+        __ompgpu_arch_object(block, size, base + all, "a block of omp_alloc");
     return block;
 }
 

@@ -72,9 +72,11 @@ typedef u64 cell_row[WARP];
  *   __ompgpu_cfg_events          there are detached tasks
  *   __ompgpu_cfg_leagues         a function has a teams region
  *   __ompgpu_cfg_team_memory     blocks may be allocated for a team
+ *   __ompgpu_cfg_guard           bytes after an object that are nobody's, in checked images; or 0
  */
 extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_partial,
-    __ompgpu_cfg_queries, __ompgpu_cfg_storage, __ompgpu_cfg_leagues, __ompgpu_cfg_team_memory;
+    __ompgpu_cfg_queries, __ompgpu_cfg_storage, __ompgpu_cfg_leagues, __ompgpu_cfg_team_memory,
+    __ompgpu_cfg_guard;
 
 /* ------------------------------------------------------------------ state
  * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what
@@ -228,6 +230,9 @@ INLINE _Bool arrive(u32 *counter, unsigned nteams)
 void *__ompgpu_arch_malloc(usize);
 void __ompgpu_arch_free(void *);
 usize __ompgpu_arch_block_size(const void *); /* as it was asked for */
+/* Where there is a guard: `size` bytes at p have no value yet, and from there on to `end` nobody
+ * has anything.  what: for messages.  size 0: what was there is no more. */
+void __ompgpu_arch_object(void *p, usize size, const void *end, const char *what);
 double __ompgpu_arch_wtime(void);
 double __ompgpu_arch_wtick(void);
 /* An allocator with traits, as the host also makes it (hostrt/ompgpu.h); alloc.c. */

@@ -257,6 +257,10 @@ void __ompgpu_arch_fence_sc(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void *__ompgpu_arch_malloc(usize size) { return __ompgpu_emu_ops->alloc(size); }
 void __ompgpu_arch_free(void *p) { __ompgpu_emu_ops->free(p); }
 void *__ompgpu_arch_dynamic(void) { return __ompgpu_emu_ops->dynamic(); }
+void __ompgpu_arch_object(void *p, usize size, const void *end, const char *what)
+{
+    __ompgpu_emu_ops->object(p, size, end, what, 1);
+}
 usize __ompgpu_arch_block_size(const void *p) { return __ompgpu_emu_ops->block_size(p); }
 
 /* For codegen/ir/passes/gates.c; keeps all registers, because it is hardly ever called. */
@@ -287,6 +291,13 @@ CHECK void __ompgpu_emu_unwritten(struct ompgpu_emu_site *);
 void __ompgpu_emu_unwritten(struct ompgpu_emu_site *site) { __ompgpu_emu_ops->unwritten(site); }
 CHECK void __ompgpu_emu_written(void *);
 void __ompgpu_emu_written(void *p) { __ompgpu_emu_ops->written(p); }
+EXPORT void __ompgpu_emu_object(void *, usize, const void *, const char *);
+void __ompgpu_emu_object(void *p, usize size, const void *end, const char *what)
+{
+    __ompgpu_emu_ops->object(p, size, end, what, 0);
+}
+EXPORT void __ompgpu_emu_forget(void *, const void *);
+void __ompgpu_emu_forget(void *from, const void *end) { __ompgpu_emu_ops->forget(from, end); }
 CHECK void __ompgpu_emu_race(void *, usize, struct ompgpu_emu_site *, u64);
 void __ompgpu_emu_race(void *p, usize size, struct ompgpu_emu_site *site, u64 value)
 {

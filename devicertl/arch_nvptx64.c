@@ -201,6 +201,11 @@ void __ompgpu_arch_fence_sc(void) { __nvvm_membar_gl(); }
 struct block {
     _Alignas(16) usize size;
 };
+void __ompgpu_arch_object(void *p, usize size, const void *end, const char *what)
+{
+    (void)p, (void)size, (void)end, (void)what;
+}
+
 void *__ompgpu_arch_malloc(usize size)
 {
     usize all = size + sizeof(struct block);

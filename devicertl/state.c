@@ -15,6 +15,7 @@ __attribute__((weak)) const u8 __ompgpu_cfg_spmd = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_partial = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_queries = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_leagues = 1;
+__attribute__((weak)) const u8 __ompgpu_cfg_guard = 0;
 
 static __OMPGPU_SHARED u8 __ompgpu_state_mode __OMPGPU_SHARED_INIT;
 /* each by the thread itself */

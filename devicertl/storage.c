@@ -93,28 +93,48 @@ void *__ompgpu_heap_slot(_Bool here, unsigned long at)
 
 void *__ompgpu_heap_mark(_Bool here) { return here ? __ompgpu_state_heap_top : (address)0; }
 
-void *__ompgpu_heap_alloc(_Bool here, unsigned long size, unsigned long align, const char *message,
-                          int line)
+/* Where the next object may lie: as far from this one as the room allows. */
+static address after(address p, usize size, usize room, const char *what)
 {
-    if (!here)
-        return (address)0;
+    usize all = size + __ompgpu_cfg_guard;
+    address end = p + (all < room ? all : room);
+    if (__ompgpu_cfg_guard)
+        __ompgpu_arch_object(p, size, end, what);
+    return end;
+}
+
+static void *get_block(usize size, usize align, const char *what, const char *message, int line)
+{
     address top = __ompgpu_state_heap_top;
     usize skip = -(usize)top & (align - 1),
           room = (usize)(STATE_GET(__ompgpu_state_heap_end) - top);
     if (skip > room || size > room - skip)
         __ompgpu_fail(message, line);
-    __ompgpu_state_heap_top = top + skip + size;
+    __ompgpu_state_heap_top = after(top + skip, size, room - skip, what);
     return top + skip;
+}
+
+void *__ompgpu_heap_alloc(_Bool here, unsigned long size, unsigned long align, const char *message,
+                          int line)
+{
+    return here ? get_block(size, align, "a variable of the team", message, line) : (void *)0;
 }
 
 void __ompgpu_heap_release(_Bool here, void *mark)
 {
+    if (here && __ompgpu_cfg_guard)
+        __ompgpu_arch_object(mark, 0, __ompgpu_state_heap_top, "");
     if (here)
         __ompgpu_state_heap_top = mark;
 }
 
 /* ------------------------------------------------------------- private copies of reduced arrays */
+static const char copies[] = "the private copies";
 static u32 slice_units(void) { return STATE_GET(__ompgpu_state_copies) / __ompgpu_outer_size(); }
+static address slice_of(unsigned tid)
+{
+    return STATE_GET(__ompgpu_state_heap_end) + (usize)tid * slice_units() * __OMPGPU_COPY_UNIT;
+}
 
 void *__ompgpu_copy_alloc(_Bool sequential, unsigned long units, const char *message, int line)
 {
@@ -122,21 +142,27 @@ void *__ompgpu_copy_alloc(_Bool sequential, unsigned long units, const char *mes
     if (units != (u32)units)
         __ompgpu_fail(message, line);
     if (sequential)
-        return __ompgpu_heap_alloc(1, units * __OMPGPU_COPY_UNIT, __OMPGPU_COPY_UNIT, message,
-                                   line);
+        return get_block(units * __OMPGPU_COPY_UNIT, __OMPGPU_COPY_UNIT, copies, message, line);
     u32 room = slice_units(), used = __ompgpu_state_copies_used[tid];
     if (units > room - used)
         __ompgpu_fail(message, line);
-    __ompgpu_state_copies_used[tid] = used + (u32)units;
-    return STATE_GET(__ompgpu_state_heap_end) + ((usize)tid * room + used) * __OMPGPU_COPY_UNIT;
+    address p = slice_of(tid) + (usize)used * __OMPGPU_COPY_UNIT;
+    usize bytes = units * __OMPGPU_COPY_UNIT;
+    address end = after(p, bytes, (usize)(room - used) * __OMPGPU_COPY_UNIT, copies);
+    __ompgpu_state_copies_used[tid] = used + (u32)((usize)(end - p) / __OMPGPU_COPY_UNIT);
+    return p;
 }
 
-void __ompgpu_copy_free(_Bool sequential, void *copies, unsigned long units)
+void __ompgpu_copy_free(_Bool sequential, void *p, unsigned long units)
 {
+    const unsigned tid = __ompgpu_arch_tid();
     if (sequential)
-        __ompgpu_heap_release(1, copies);
+        __ompgpu_heap_release(1, p);
+    else if (__ompgpu_cfg_guard)
+        __ompgpu_state_copies_used[tid] =
+            (u32)((usize)((address)p - slice_of(tid)) / __OMPGPU_COPY_UNIT);
     else
-        __ompgpu_state_copies_used[__ompgpu_arch_tid()] -= (u32)units;
+        __ompgpu_state_copies_used[tid] -= (u32)units;
 }
 
 unsigned long __ompgpu_copy_distance(void) { return (usize)slice_units() * __OMPGPU_COPY_UNIT; }

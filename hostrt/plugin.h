@@ -260,7 +260,7 @@ enum ompgpu_emu_last {
 /* Of checked images: the user's variables, as struct ompgpu_emu_object, with OMPGPU_EMU_GUARD bytes
  * or more after each; then one that ends at 0. */
 #define OMPGPU_EMU_OBJECTS "__ompgpu_emu_objects"
-enum { OMPGPU_EMU_GUARD = 64 };
+enum { OMPGPU_EMU_GUARD = 64 }; /* after other objects, too (object() below) */
 struct ompgpu_emu_object {
     uint64_t begin, end; /* in the block */
     const char *name;    /* "": it has none */
@@ -294,6 +294,8 @@ enum ompgpu_emu_wait {
  * there is room for what the tests need. */
 #define OMPGPU_EMU_CHECKED "__ompgpu_emu_checked"
 enum { OMPGPU_EMU_TEST_SHADOW = 1, OMPGPU_EMU_TEST_RACES = 2 };
+/* What it is in the file, where all that lies in team heaps is told to object() below. */
+enum { OMPGPU_EMU_HAS_GUARDS = 4 };
 /* Is in images with -g whose code is checked: their threads run in random order by default. */
 #define OMPGPU_EMU_DEBUG "__ompgpu_emu_debug"
 enum {
@@ -362,5 +364,9 @@ struct ompgpu_emu_ops {
     void (*in_team)(bool is);
     /* the allocation that a pointer points into */
     struct ompgpu_emu_extent (*block)(const void *);
+    /* Memory from p + size on is nobody's, up to `end`; what: for messages; fresh: it has no value.
+     * NULL: nothing; size 0: what was there is no more. */
+    void (*object)(void *p, size_t size, const void *end, const char *what, bool fresh);
+    void (*forget)(void *from, const void *end); /* of a stack: nothing is known of it */
 };
 #endif

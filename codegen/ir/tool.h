@@ -191,7 +191,8 @@ void ir_set_string_attribute(LLVMValueRef f, const char *name, const char *value
 #define IR_PARALLEL "ompgpu.parallel"       /* a parallel region's function */
 #define IR_ALL_THREADS "ompgpu.all-threads" /* sequential code that all threads run */
 #define IR_OURS "ompgpu.ours"               /* made here */
-#define IR_CHECK "ompgpu.check"             /* called before each access, where those are checked */
+#define IR_GUARDED "ompgpu.guarded" /* the user's code, for the main thread (spmd/guards.c) */
+#define IR_CHECK "ompgpu.check"     /* called before each access, where those are checked */
 
 /* The device runtime's printf for GPUs: passes/prints.c. */
 #define IR_VPRINTF "__ompgpu_vprintf"

@@ -61,12 +61,14 @@ long ompgpu_read_checks(void)
 
 void ompgpu_check_unit(void) { __atomic_store_n(&checked, 1, __ATOMIC_RELAXED); }
 
+bool ompgpu_is_checked(void) { return __atomic_load_n(&checked, __ATOMIC_RELAXED); }
+
 bool ompgpu_checks(enum ompgpu_check kind)
 {
     long set = ompgpu_settings.checks;
     if (set != OMPGPU_CHECK_UNSAID)
         return set >> kind & 1;
-    return kind <= OMPGPU_CHECK_STALE && __atomic_load_n(&checked, __ATOMIC_RELAXED);
+    return kind <= OMPGPU_CHECK_STALE && ompgpu_is_checked();
 }
 
 /* ------------------------------------------------------------------ suspects */

@@ -213,6 +213,7 @@ enum { OMPGPU_CHECK_UNSAID = -1 }; /* OMPGPU_CHECK is not set */
 long ompgpu_read_checks(void);     /* for ompgpu_settings.checks */
 /* Code compiled with -fompgpu-check has come: what OMPGPU_CHECK does not say is looked for. */
 void ompgpu_check_unit(void);
+bool ompgpu_is_checked(void);          /* some unit's */
 bool ompgpu_check_end(void);           /* says how many more there were; was there any? */
 bool ompgpu_checks(enum ompgpu_check); /* after start-up */
 bool ompgpu_leaves_core(void);         /* a mistake ends the program with abort() */

@@ -84,6 +84,8 @@ enum { SMALL_HEAPS = 1 << 20 }; /* bytes that are not worth claiming */
 struct heap_parts {
     size_t fixed, blocks, copies;
 };
+/* Checked images take room after these (hostrt/emu/guard.c): more than most need. */
+enum { GUARDS = 256, GUARDS_OF_THREAD = 4 };
 
 static size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -118,6 +120,10 @@ static struct heap_parts heap_parts_of(const struct running *r, const struct omp
         s.blocks += launch->reduce_bytes;
     if (k->flags & OMPGPU_KERNEL_HEAP)
         s.blocks += unknown_bytes(OMPGPU_TEAM_HEAP);
+    if (r->dev->plugin == &ompgpu_emu_plugin && ompgpu_is_checked()) {
+        s.blocks += s.blocks ? GUARDS * OMPGPU_EMU_GUARD : 0;
+        s.copies += s.copies ? (size_t)threads * GUARDS_OF_THREAD * OMPGPU_EMU_GUARD : 0;
+    }
     return s;
 }
 

@@ -142,6 +142,27 @@ static void report_beside(const void *p, size_t size, const struct ompgpu_emu_ob
                         (size_t)(o->end - o->begin), context_of(NULL).s);
 }
 
+/* A variable of the region's, in team-shared memory or in the team heap. */
+static bool is_of_team(const void *p)
+{
+    struct emu_block b;
+    return !ompgpu_emu_is_memory(p) ||
+           (ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, &b) && b.trusted);
+}
+
+/* Room after a variable, or before one. */
+static bool report_guard(const void *p, size_t size, struct ompgpu_emu_site *s)
+{
+    struct emu_object o;
+    struct ompgpu_where where = where_of(s);
+    if (!ompgpu_emu_object_near(p, size, &o))
+        return false;
+    ompgpu_check_report(
+        OMPGPU_CHECK_ADDRESS, &where, "%s of %zu bytes at byte %lld of %s, which has %zu bytes%s",
+        verb_of(s), size, (long long)((uintptr_t)p - o.begin), o.what, o.size, context_of(NULL).s);
+    return true;
+}
+
 static void report_address(const void *p, size_t size, enum emu_shadow state,
                            struct ompgpu_emu_site *s)
 {
@@ -156,6 +177,13 @@ static void report_address(const void *p, size_t size, enum emu_shadow state,
         return;
     if (object_at(p))
         report_beside(p, size, object_at(p), s);
+    else if (state == EMU_GUARD && report_guard(p, size, s))
+        return;
+    else if (state == EMU_FREED && is_of_team(p))
+        ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where,
+                            "%s of %zu bytes of a variable that no longer exists: its block has "
+                            "ended%s",
+                            verb_of(s), size, context_of(NULL).s);
     else if (state == EMU_GUARD && is_of_heap(p, &b))
         ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where, "%s of %zu bytes at %p%s", verb_of(s),
                             size, p, context_of(p).s);
@@ -173,14 +201,6 @@ static void report_misaligned(const void *p, size_t size, struct ompgpu_emu_site
                             "at multiples of %u%s",
                             verb_of(s), size, p, 1u << (s->flags >> OMPGPU_EMU_ALIGN_SHIFT),
                             context_of(p).s);
-}
-
-/* A variable of the region's, in team-shared memory or in the team heap. */
-static bool is_of_team(const void *p)
-{
-    struct emu_block b;
-    return !ompgpu_emu_is_memory(p) ||
-           (ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, &b) && b.trusted);
 }
 
 static const char *what_defines(const void *p)

@@ -4,6 +4,7 @@
  *   emu/window.c  which addresses device memory and stacks have
  *   emu/memory.c  device memory: allocation, poison, range checks
  *   emu/shadow.c  what is known of each byte of device memory, for OMPGPU_CHECK
+ *   emu/guard.c   room after variables that is nobody's
  *   emu/check.c   accesses of checked images that need a closer look; messages
  *   emu/race.c    which accesses nothing orders
  *   emu/image.c   loading of ELF images, kernels and variables in them
@@ -160,17 +161,27 @@ static inline bool ompgpu_emu_is_memory(const void *p) /* of devices: it can hav
 {
     return (uintptr_t)p - OMPGPU_EMU_WINDOW < OMPGPU_EMU_STACKS_AT;
 }
-/* Also of team-shared variables. */
+/* Also of stacks and team-shared variables. */
 static inline bool ompgpu_emu_keeps_shadow(const void *p)
 {
-    uint64_t offset = (uintptr_t)p - OMPGPU_EMU_WINDOW;
-    return ompgpu_emu_is_memory(p) ||
-           (offset >= OMPGPU_EMU_SHARED_AT && offset < OMPGPU_EMU_WINDOW_BYTES);
+    return (uintptr_t)p - OMPGPU_EMU_WINDOW < OMPGPU_EMU_WINDOW_BYTES;
 }
 static inline const unsigned char *ompgpu_emu_shadow_of(const void *p)
 {
     return (const unsigned char *)p + OMPGPU_EMU_SHADOW;
 }
+
+/* ------------------------------------------------------------------ guards (emu/guard.c) */
+/* As in struct ompgpu_emu_ops. */
+void ompgpu_emu_object(void *, size_t, const void *end, const char *what, bool fresh);
+void ompgpu_emu_forget(void *from, const void *end);
+struct emu_object {
+    uintptr_t begin;
+    size_t size;
+    const char *what;
+};
+/* The object that an access to guarded bytes missed; false: it is not known. */
+bool ompgpu_emu_object_near(const void *, size_t size, struct emu_object *);
 
 /* ------------------------------------------------------------------ checks (emu/check.c) */
 /* As in struct ompgpu_emu_ops. */
@@ -255,6 +266,7 @@ struct emu_module {
     size_t storage_bytes;          /* of these, the first ones are variables of the user's */
     const struct ompgpu_emu_object *objects; /* … in checked images; NULL */
     bool random;                             /* its threads run in random order by default */
+    bool guards; /* what lies in team heaps has room after it (emu/guard.c) */
     pthread_mutex_t lock;
     struct emu_kernel *kernels; /* guarded by lock */
 };

@@ -246,6 +246,7 @@ void ompgpu_emu_fiber_reset(struct emu_worker *w)
             if (!f->stack)
                 continue;
             f->sp = NULL;
+            ompgpu_emu_shadow_drop(f->stack, f->size);
 #ifdef EMU_ASAN
             f->fake_stack = NULL;
             __asan_unpoison_memory_region(f->stack, f->size);

@@ -130,7 +130,9 @@ static void start_checks(struct emu_module *m)
     uint32_t *checked = dlsym(m->handle, OMPGPU_EMU_CHECKED);
     if (!checked)
         return;
-    *checked = (ompgpu_emu_shadow_start() ? OMPGPU_EMU_TEST_SHADOW : 0) |
+    m->guards = *checked & OMPGPU_EMU_HAS_GUARDS;
+    *checked = (m->guards ? OMPGPU_EMU_HAS_GUARDS : 0) |
+               (ompgpu_emu_shadow_start() ? OMPGPU_EMU_TEST_SHADOW : 0) |
                (ompgpu_emu_race_start() ? OMPGPU_EMU_TEST_RACES : 0);
     m->random = dlsym(m->handle, OMPGPU_EMU_DEBUG) != NULL;
 }

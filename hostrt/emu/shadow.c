@@ -3,8 +3,8 @@
  * A byte of shadow for each of memory, at a constant distance, so that checked code finds it with
  * one addition (codegen/ir/passes/checks.c).  The whole of it is mapped at once and costs memory
  * only where something was noted.  0 says that a byte may be used: what nobody has allocated is not
- * noted, since an access to it faults.  Team-shared variables have a shadow, too; that of stacks
- * stays 0. */
+ * noted, since an access to it faults.  Team-shared variables and stacks have a shadow, too: where
+ * guards are (guard.c). */
 #include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -150,6 +150,6 @@ unsigned ompgpu_emu_shadow_time(void) { return atomic_load(&changes); }
 
 void ompgpu_emu_shadow_drop(void *p, size_t size)
 {
-    if (ompgpu_emu_shadowed() && ompgpu_emu_is_memory(p))
+    if (ompgpu_emu_shadowed() && ompgpu_emu_keeps_shadow(p))
         madvise(writable_shadow(p), size, MADV_DONTNEED);
 }

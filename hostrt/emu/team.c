@@ -563,13 +563,18 @@ static void renew_shared(struct emu_worker *w)
         ompgpu_emu_shadow_set(w->shared + l->dynamic, l->shared_bytes - l->dynamic, EMU_UNDEFINED);
 }
 
-/* The locals in the teams' heaps, where each team has one of its own: none has a value yet. */
+/* The teams' heaps, where each team has one of its own: no local has a value yet, and there are no
+ * blocks and copies. */
 static void renew_heaps(const struct emu_worker *w, unsigned team, unsigned end)
 {
     const struct ompgpu_env *env = w->launch->params[0];
-    for (; env->heap_fixed && !env->heap_locks && team < end; team++)
-        ompgpu_emu_shadow_set((char *)env->heap + team * env->heap_bytes, env->heap_fixed,
-                              EMU_UNDEFINED);
+    for (; env->heap_bytes && !env->heap_locks && team < end; team++) {
+        char *heap = (char *)env->heap + team * env->heap_bytes;
+        ompgpu_emu_shadow_set(heap, env->heap_fixed, EMU_UNDEFINED);
+        if (w->launch->module->guards)
+            ompgpu_emu_shadow_set(heap + env->heap_fixed, env->heap_bytes - env->heap_fixed,
+                                  EMU_GUARD);
+    }
 }
 
 /* Frames are as far apart as an odd number of cache lines, so that they do not share a few sets. */
@@ -622,6 +627,8 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .fenced = ompgpu_emu_fenced,
     .in_team = ompgpu_emu_in_team,
     .block = ompgpu_emu_extent,
+    .object = ompgpu_emu_object,
+    .forget = ompgpu_emu_forget,
 };
 
 /* ------------------------------------------------------------------ running a team */

@@ -827,6 +827,185 @@ static void static_temporary(void)
         table[own ? i : 0] = i; /* static_temporary */
 }
 
+
+/* ---- neighbours in a team's and in a thread's own storage */
+static void beside_large(void)
+{
+    enum { LARGE = 5000 };
+    int n = mended ? LARGE : LARGE + 1;
+#pragma omp target map(tofrom: a[0:N])
+    {
+        int k[LARGE], other[LARGE];
+#pragma omp parallel for
+        for (int i = 0; i < LARGE; i++)
+            other[i] = i;
+#pragma omp parallel for
+        for (int i = 0; i < n; i++)
+            k[i] = other[0]; /* beside_large */
+        a[0] = k[1] + other[1];
+    }
+}
+static void beside_vla(void)
+{
+    int n = N, last = mended ? N : N + 1;
+#pragma omp target map(tofrom: a[0:N])
+    {
+        int k[n], other[n];
+#pragma omp parallel for
+        for (int i = 0; i < n; i++)
+            k[i] = other[i] = i;
+#pragma omp parallel for
+        for (int i = 1; i < last; i++)
+            k[i] = other[0]; /* beside_vla */
+        a[0] = k[1] + other[1];
+    }
+}
+static int recurse(int n, int last)
+{
+    int k[8], other[8];
+    if (n == 0)
+        return 0;
+#pragma omp parallel for
+    for (int i = 0; i < 8; i++)
+        other[i] = n;
+#pragma omp parallel for
+    for (int i = 0; i < last; i++)
+        k[i] = other[0]; /* beside_recursive */
+    return recurse(n - 1, last) + k[0];
+}
+static void beside_recursive(void)
+{
+    int last = mended ? 8 : 9;
+#pragma omp target map(tofrom: a[0:N])
+    a[0] = recurse(3, last);
+}
+static void own_vla_end(void)
+{
+    int n = N, last = mended ? N : N + 1;
+#pragma omp target teams distribute parallel for map(tofrom: a[0:N])
+    for (int k = 0; k < N; k++) {
+        int own[n], other[n];
+        for (int i = 0; i < n; i++)
+            own[i] = other[i] = i;
+        for (int i = 0; i < last; i++)
+            a[k] += own[i]; /* own_vla_end */
+        a[k] += other[0];
+    }
+}
+static int sum_of(const int *p, int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += p[i]; /* past_local */
+    return sum;
+}
+static void past_local(void)
+{
+    int n = mended ? 10 : 11;
+#pragma omp target teams distribute parallel for map(tofrom: a[0:N])
+    for (int i = 0; i < N; i++) {
+        int own[10] = { i }, other[10] = { i };
+        a[i] = sum_of(other, 10) + sum_of(own, n);
+    }
+}
+static void past_copy(void)
+{
+    int s[N] = { 0 }, over = mended ? 0 : 1;
+#pragma omp target teams distribute parallel for map(tofrom: s) reduction(+: s)
+    for (int i = 0; i < 2 * N; i++) {
+        int *p = s + i % N;
+        *p += p[over] + 1; /* past_copy */
+    }
+}
+static void past_large_copy(void)
+{
+    enum { LARGE = 3000 };
+    int s[LARGE] = { 0 }, over = mended ? 0 : 1;
+#pragma omp target map(tofrom: s)
+    for (int k = 0; k < 2; k++) {
+#pragma omp parallel for reduction(+: s) num_threads(4)
+        for (int i = 0; i < LARGE; i++) {
+            int *p = s + i;
+            *p += p[over] + 1; /* past_large_copy */
+        }
+    }
+}
+static void past_block(void)
+{
+    int last = mended ? 9 : 10;
+#pragma omp target map(tofrom: a[0:N])
+    {
+        int *p = omp_alloc(10 * sizeof *p, omp_default_mem_alloc);
+        for (int i = 0; i <= last; i++)
+            p[i] = i; /* past_block */
+        a[0] = p[0];
+        omp_free(p, omp_default_mem_alloc);
+    }
+}
+static void past_block_of_team(void)
+{
+    int last = mended ? 9 : 10;
+#pragma omp target map(tofrom: a[0:N])
+    {
+        int *p = omp_alloc(10 * sizeof *p, omp_pteam_mem_alloc);
+        for (int i = 0; i <= last; i++)
+            p[i] = i; /* past_block_of_team */
+        a[0] = p[0];
+        omp_free(p, omp_pteam_mem_alloc);
+    }
+}
+static void ended_block(void)
+{
+    int n = N, old = !mended;
+#pragma omp target map(tofrom: a[0:N])
+    {
+        int *p = a;
+        {
+            int k[n];
+            p = old ? k : p;
+#pragma omp parallel for
+            for (int i = 0; i < n; i++)
+                k[i] = i;
+        }
+        a[1] = p[0]; /* ended_block */
+    }
+}
+/* ---- sequential code of a region whose threads all run (codegen/ir/spmd) */
+static void in_guard(void)
+{
+    int at = mended ? N - 2 : N - 1;
+#pragma omp target map(tofrom: a[0:N - 1])
+    {
+        a[at] = 1; /* in_guard */
+#pragma omp parallel for
+        for (int i = 0; i < 10; i++)
+            a[i] += i;
+    }
+}
+static void uninit_in_guard(void)
+{
+    int from = mended ? 0 : 1;
+#pragma omp target map(from: b[0:N])
+    {
+        b[0] = 1;
+        b[2] = b[from]; /* uninit_in_guard */
+#pragma omp parallel for
+        for (int i = 3; i < 10; i++)
+            b[i] = i;
+    }
+}
+static void race_in_guard(void)
+{
+    int alone = mended;
+#pragma omp target teams num_teams(2) map(tofrom: a[0:N])
+    {
+        a[alone ? omp_get_team_num() : 2] = omp_get_team_num(); /* race_in_guard */
+#pragma omp parallel for
+        for (int i = 0; i < 10; i++)
+            a[10 + 10 * omp_get_team_num() + i] += i;
+    }
+}
+
 static const struct {
     const char *name;
     void (*make)(void);
@@ -847,6 +1026,8 @@ static const struct {
     MISTAKE(before_local), MISTAKE(read_variable), MISTAKE(update_too_late),
     MISTAKE(in_place), MISTAKE(largest), MISTAKE(swapped), MISTAKE(after_exit), MISTAKE(masked_first),
     MISTAKE(last_team), MISTAKE(plain_read), MISTAKE(static_temporary),
+    MISTAKE(beside_large), MISTAKE(beside_vla), MISTAKE(beside_recursive), MISTAKE(own_vla_end), MISTAKE(past_local), MISTAKE(past_copy), MISTAKE(past_large_copy),
+    MISTAKE(past_block), MISTAKE(past_block_of_team), MISTAKE(ended_block), MISTAKE(in_guard), MISTAKE(uninit_in_guard), MISTAKE(race_in_guard),
 };
 
 int main(int argc, char **argv)

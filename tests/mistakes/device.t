@@ -79,6 +79,19 @@ for level in -O2 -O0; do
     mistake last_team race "'last'"
     mistake plain_read race "'count'|atomic"
     mistake static_temporary race "static"
+    mistake beside_large address "write of 4 bytes at byte 20000 of 'k', which has 20000"
+    mistake beside_vla address "write of 4 bytes at byte 400 of a variable of the team, which has 400"
+    mistake beside_recursive address "byte 32 of a variable of the team, which has 32"
+    mistake own_vla_end address "read of 4 bytes at byte 400 of an array of variable length, which has 400"
+    mistake past_local address "byte 40 of 'own', which has 40"
+    mistake past_copy address "byte 400 of 's', which has 400"
+    mistake past_large_copy address "byte 12000 of the private copies, which has 12000"
+    mistake past_block address "byte 40 of a block of omp_alloc, which has 40"
+    mistake past_block_of_team address "byte 40 of a block of omp_alloc, which has 40"
+    [ $level = -O2 ] || mistake ended_block address "a variable that no longer exists"
+    mistake in_guard address "'a[0:N - 1]'|0 bytes past its end"
+    mistake uninit_in_guard uninit "'b[0:N]'"
+    mistake race_in_guard race "'a[0:N]'"
     check "$level: copies for a construct are no reads" silent_run copied_only
     for seed in 1 2; do
         OMPGPU_EMU_SCHEDULE=random:$seed; export OMPGPU_EMU_SCHEDULE
@@ -105,6 +118,31 @@ check "use after exit data: until when it was mapped" mapped_before
 check "... mended" silent_run after_exit mended
 check "a store outside of a variable ends the region" variable
 check "... mended" silent_run variable mended
+# A fault in sequential code of a region that all threads run, too.
+cat >guard.c <<'C'
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int *a = calloc(20, sizeof *a);
+    long far = argc * 100000000l;
+#pragma omp target map(tofrom: a[0:10])
+    {
+        a[3] = a[1] + 1;
+        a[9 + far] = 1;
+        a[5] = 1;
+#pragma omp parallel for
+        for (int i = 0; i < 10; i++)
+            a[i]++;
+    }
+    return 0;
+}
+C
+for flags in "-O2 -fompgpu-check" -O0 -O2 "-O0 -fno-ompgpu-check" "-O2 -g"; do
+    # shellcheck disable=SC2086
+    check "$flags: faults of the main thread" "$CC" -w $flags --gpu-arch=emu guard.c -o guard
+    in_time ./guard 2>err
+    check "... are where they are" has err 'invalid memory access .* at line 9, column 20'
+done
 # The column is the user's also after a name that is another one in device code.
 cat >column.c <<'C'
 int main(int argc, char **argv)

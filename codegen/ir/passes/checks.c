@@ -14,8 +14,9 @@
  * costs nothing.
  *
  * Where OMPGPU_CHECK looks for races, a second call has every access that another thread could
- * make, too, and each fence (races.c).  Locals have no shadow: unwritten.c.  What a kernel accesses
- * through its parameters is compared with their allocations first: extents.c.
+ * make, too, and each fence (races.c).  Reads of locals without a value: unwritten.c; the end of
+ * those whose address escapes: rooms.c.  What a kernel accesses through its parameters is compared
+ * with their allocations first: extents.c.
  *
  * The check is of what the user wrote, so it comes before the optimiser moves accesses.  From -O1
  * on, locals in registers and values that were just read are no accesses any more.  Code of
@@ -419,7 +420,10 @@ static void check_call(struct checks *c, LLVMValueRef call)
 
 /* ------------------------------------------------------------------ all of it */
 /* Code of the device runtime. */
-static bool is_trusted(LLVMValueRef f) { return !LLVMGetSubprogram(f); }
+static bool is_trusted(LLVMValueRef f)
+{
+    return !LLVMGetSubprogram(f) && !ir_string_attribute(f, IR_GUARDED);
+}
 
 static LLVMValueRef params_of(const struct ir_unit *u, LLVMValueRef f)
 {
@@ -432,7 +436,7 @@ static LLVMValueRef params_of(const struct ir_unit *u, LLVMValueRef f)
 static void check_function(struct checks *c, LLVMValueRef f)
 {
     access_list accesses = { 0 };
-    ir_values calls = { 0 }, fences = { 0 };
+    ir_values calls = { 0 }, fences = { 0 }, exposed = { 0 };
     c->trusted = is_trusted(f);
     c->params = params_of(c->u, f);
     IR_EACH_INSTRUCTION_OF(i, f) {
@@ -443,6 +447,8 @@ static void check_function(struct checks *c, LLVMValueRef f)
         if (ir_is_fence(i))
             *VEC_PUSH(NULL, &fences) = i;
     }
+    if (!c->trusted)
+        ir_find_exposed(f, &exposed);
     ir_find_extents(c, f, &accesses);
     ir_join_updates(c, &accesses);
     for (unsigned i = 0; i < accesses.n; i++)
@@ -451,13 +457,14 @@ static void check_function(struct checks *c, LLVMValueRef f)
         check_call(c, calls.at[i]);
     for (unsigned i = 0; i < fences.n; i++)
         ir_note_fence(c, fences.at[i]);
+    ir_give_room(c, f, &exposed);
 }
 
 /* The plugin sees by it what an image is. */
-static void add_mark(const struct ir_unit *u, const char *name)
+static void add_mark(const struct ir_unit *u, const char *name, uint32_t value)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(u->ctx);
-    LLVMSetInitializer(LLVMAddGlobal(u->module, i32, name), LLVMConstNull(i32));
+    LLVMSetInitializer(LLVMAddGlobal(u->module, i32, name), l_i32(u, value));
 }
 
 /* Of the user's code. */
@@ -482,8 +489,9 @@ static void drop_wishes(const struct ir_unit *u, LLVMValueRef f)
             LLVMSetMetadata(LLVMGetBasicBlockTerminator(block), kind, NULL);
 }
 
-/* Locals whose address nobody has and values that were just read are no accesses.  Threads make no
- * access that the source does not ask them for, and the runtime's functions remain functions. */
+/* What the main thread runs for the others becomes part of the user's functions again.  From -O1
+ * on, locals whose address nobody has and values that were just read are no accesses.  Threads make
+ * no access that the source does not ask them for, and the runtime's functions remain functions. */
 static void simplify(const struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     static const char as_written[] = "sanitize_thread", inside[] = "alwaysinline";
@@ -497,9 +505,12 @@ static void simplify(const struct ir_unit *u, LLVMTargetMachineRef machine)
         *VEC_PUSH(NULL, &runtimes) = f;
         ir_remove_attribute(f, inside);
     }
-    ir_run_passes(u->module,
-                  "always-inline,function(mem2reg,instsimplify,simplifycfg,early-cse<memssa>)",
-                  machine);
+    ir_run_passes(
+        u->module,
+        u->opt->level == '0'
+            ? "always-inline"
+            : "always-inline,function(mem2reg,instsimplify,simplifycfg,early-cse<memssa>)",
+        machine);
     IR_EACH_FUNCTION(f, u->module)
         ir_remove_attribute(f, as_written);
     for (unsigned i = 0; i < runtimes.n; i++)
@@ -523,11 +534,10 @@ void ir_add_checks(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     enum { FEW = 300 };
     struct checks c = { .u = u, .b = LLVMCreateBuilderInContext(u->ctx), .site = ir_site_type(u) };
-    add_mark(u, OMPGPU_EMU_CHECKED);
+    add_mark(u, OMPGPU_EMU_CHECKED, OMPGPU_EMU_HAS_GUARDS);
     if (u->opt->debug)
-        add_mark(u, OMPGPU_EMU_DEBUG);
-    if (u->opt->level != '0')
-        simplify(u, machine);
+        add_mark(u, OMPGPU_EMU_DEBUG, 0);
+    simplify(u, machine);
     c.is_small = u->opt->level != '0' && count_accesses(u) <= FEW;
     ir_values functions = { 0 };
     IR_EACH_FUNCTION(f, u->module)

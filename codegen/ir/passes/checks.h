@@ -77,6 +77,11 @@ LLVMBasicBlockRef ir_open_unlikely(const struct checks *, LLVMBuilderRef, LLVMVa
 LLVMBasicBlockRef ir_open_if_tested(const struct checks *, LLVMBuilderRef, unsigned test);
 void ir_place_before(struct checks *, LLVMValueRef at);
 
+/* ------------------------------------------------------------------ rooms.c */
+/* Locals of the user's function that are to have room after them. */
+void ir_find_exposed(LLVMValueRef f, ir_values *);
+void ir_give_room(struct checks *, LLVMValueRef f, const ir_values *found);
+
 /* ------------------------------------------------------------------ extents.c */
 void ir_find_extents(struct checks *, LLVMValueRef f, const access_list *);
 const struct extent *ir_extent_of(struct checks *, const struct access *); /* NULL: not known */

@@ -5,6 +5,7 @@
  * the rest. */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/passes/passes.h"
+#include "hostrt/plugin.h"
 #include <string.h>
 
 static bool any_kernel(const struct ir_unit *u, unsigned mode)
@@ -31,6 +32,7 @@ static unsigned storage(const struct ir_unit *u)
     return any;
 }
 static unsigned optimising(const struct ir_unit *u) { return u->opt->level != '0'; }
+static unsigned guard(const struct ir_unit *u) { return ir_has_guards(u) ? OMPGPU_EMU_GUARD : 0; }
 static unsigned debugging(const struct ir_unit *u) { return u->opt->debug; }
 
 static bool is_used(const struct ir_unit *u, const char *name)
@@ -62,7 +64,9 @@ static const struct constant {
     { "events", events },           /* there are detached tasks */
     { "leagues", leagues },         /* a function has a teams region */
     { "team_memory", team_memory }, /* blocks may be allocated for a team */
-    { "optimise", optimising },     { "debug", debugging },
+    { "guard", guard },             /* after objects, in checked images */
+    { "optimise", optimising },
+    { "debug", debugging },
 };
 
 /* NULL: not one of the table. */

@@ -119,7 +119,8 @@ static LLVMValueRef give_storage(struct ir_frame *frame, LLVMValueRef variable, 
     }
     frame->uses_fixed = true;
     LLVMPositionBuilderBefore(frame->b, frame->body);
-    return ir_make_heap_object(frame->u, frame->b, frame->here, frame->fixed, size, align);
+    return ir_make_heap_object(frame->u, frame->b, ir_name(variable), frame->here, frame->fixed,
+                               size, align);
 }
 
 static void move_static(struct ir_frame *frame, LLVMValueRef alloca)

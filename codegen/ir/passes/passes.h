@@ -151,8 +151,14 @@ bool ir_is_team_storage(const struct ir_unit *, LLVMValueRef);
 void ir_keep_name(LLVMContextRef, LLVMValueRef variable, const char *users_name);
 /* Of what it stands for; of any other value, its own. */
 const char *ir_users_name(const struct ir_unit *, LLVMValueRef);
-LLVMValueRef ir_make_heap_object(struct ir_unit *, LLVMBuilderRef, LLVMValueRef here, uint64_t *end,
-                                 uint64_t size, unsigned align);
+LLVMValueRef ir_make_heap_object(struct ir_unit *, LLVMBuilderRef, const char *name,
+                                 LLVMValueRef here, uint64_t *end, uint64_t size, unsigned align);
+/* Checked images of the emulated device: objects have room after them that is nobody's. */
+bool ir_has_guards(const struct ir_unit *);
+/* … OMPGPU_EMU_GUARD bytes, after that one; what: for messages. */
+void ir_note_object(const struct ir_unit *, LLVMBuilderRef, LLVMValueRef, LLVMValueRef size,
+                    const char *what);
+const char *ir_quoted_name(const char *); /* for that; also of none */
 /* Remarks: the variable moves to shared memory, of which there are `room` bytes for locals, or to
  * the team heap; bytes 0: not known here; room 0: its function is recursive.  And which call keeps
  * it from being private. */

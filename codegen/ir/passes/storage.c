@@ -4,6 +4,7 @@
 #include "codegen/ir/emit_helpers.h"
 #include "codegen/ir/passes/passes.h"
 #include "codegen/ir/report/report.h"
+#include "hostrt/plugin.h"
 #include <string.h>
 
 /* ------------------------------------------------------------- shared memory and the team heap */
@@ -19,12 +20,22 @@ void ir_keep_name(LLVMContextRef ctx, LLVMValueRef variable, const char *name)
     LLVMGlobalSetMetadata(variable, name_kind(ctx), LLVMMDNodeInContext2(ctx, &text, 1));
 }
 
+/* The C writer's for a variable of the user's. */
+static const char *without_prefix(const char *name)
+{
+    static const char *const prefixes[] = { "__omp_group_" /* groupprivate */,
+                                            "__omp_b_" /* a private copy of an array */ };
+    for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (text_starts(name, prefixes[i]))
+            return name + strlen(prefixes[i]);
+    return name;
+}
+
 const char *ir_users_name(const struct ir_unit *u, LLVMValueRef v)
 {
     size_t n = 0;
     unsigned length, kind = name_kind(u->ctx);
-    static const char group[] = "__omp_group_"; /* groupprivate */
-    const char *name = ir_name(v) + (text_starts(ir_name(v), group) ? sizeof group - 1 : 0);
+    const char *name = without_prefix(ir_name(v));
     LLVMValueMetadataEntry *entries =
         LLVMIsAGlobalVariable(v) ? LLVMGlobalCopyAllMetadata(v, &n) : NULL;
     for (unsigned i = 0; i < n; i++)
@@ -55,13 +66,34 @@ LLVMValueRef ir_make_shared(struct ir_unit *u, LLVMValueRef f, const char *name,
     return variable;
 }
 
-LLVMValueRef ir_make_heap_object(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef here,
-                                 uint64_t *end, uint64_t size, unsigned align)
+bool ir_has_guards(const struct ir_unit *u) { return u->opt->target == IR_X86 && u->opt->check; }
+
+const char *ir_quoted_name(const char *name)
+{
+    bool named = *name && !text_starts(name, "__");
+    return named ? mem_printf("'%.*s'", (int)strcspn(name, "."), name) : "a variable";
+}
+
+void ir_note_object(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef p, LLVMValueRef size,
+                    const char *what)
+{
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(u->ctx);
+    LLVMValueRef all = LLVMBuildAdd(b, size, l_i64(u, OMPGPU_EMU_GUARD), ""),
+                 args[] = { p, size, LLVMBuildGEP2(b, i8, p, &all, 1, ""),
+                            LLVMBuildGlobalStringPtr(b, what, "") };
+    l_call_runtime(u, b, "__ompgpu_emu_object", args, 4);
+}
+
+LLVMValueRef ir_make_heap_object(struct ir_unit *u, LLVMBuilderRef b, const char *name,
+                                 LLVMValueRef here, uint64_t *end, uint64_t size, unsigned align)
 {
     uint64_t a = align < IR_HEAP_ALIGN ? IR_HEAP_ALIGN : align, at = (*end + a - 1) / a * a;
     LLVMValueRef args[] = { here, l_i64(u, at) };
-    *end = at + size;
-    return l_call_runtime(u, b, "__ompgpu_heap_slot", args, 2);
+    *end = at + size + (ir_has_guards(u) ? OMPGPU_EMU_GUARD : 0);
+    LLVMValueRef p = l_call_runtime(u, b, "__ompgpu_heap_slot", args, 2);
+    if (ir_has_guards(u))
+        ir_note_object(u, b, p, l_i64(u, size), ir_quoted_name(name));
+    return p;
 }
 
 void ir_drop_lifetime_marks(LLVMValueRef pointer)

@@ -47,12 +47,12 @@ static void declare_guard(const struct spmd_region *r, struct outline *o)
         l_add_function(r->u, mem_printf("__ompgpu_guard_%s", r->kernel->name), types, o->n);
     for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++)
         ir_add_attribute(o->function, attributes[i]);
+    ir_set_string_attribute(o->function, IR_GUARDED, "");
 }
 
 static void copy_member(LLVMBuilderRef b, const struct spmd_group *g, struct outline *o, unsigned i)
 {
     LLVMValueRef copy = o->clones[i] = LLVMInstructionClone(g->members[i]);
-    LLVMInstructionSetDebugLoc(copy, NULL);
     for (unsigned n = 0, count = (unsigned)LLVMGetNumOperands(copy); n < count; n++) {
         LLVMValueRef v = LLVMGetOperand(copy, n);
         int input = index_of(o->values, o->n, v), member = index_of(g->members, i, v);

@@ -184,8 +184,9 @@ static LLVMValueRef make_object(struct spmd_region *r, LLVMBuilderRef b,
     if (!o->in_heap)
         return ir_make_shared(r->u, r->function, ir_name(o->alloca), type, align);
     LLVMPositionBuilderBefore(b, o->alloca);
-    return ir_make_heap_object(r->u, b, l_bool(r->u, true), &r->kernel->heap_bytes,
-                               LLVMABISizeOfType(r->u->layout, type), align);
+    return ir_make_heap_object(r->u, b, ir_name(o->alloca), l_bool(r->u, true),
+                               &r->kernel->heap_bytes, LLVMABISizeOfType(r->u->layout, type),
+                               align);
 }
 
 static void move_objects(struct spmd_region *r, LLVMBuilderRef b)
