@@ -144,13 +144,17 @@ static void note_status(int s, void *unused)
 
 bool ompgpu_leaves_core(void) { return ompgpu_settings.on_error == ABORT; }
 
-static void await_status(void) { on_exit(note_status, NULL); }
+static void ask_for_status(void) { on_exit(note_status, NULL); }
 
-static pthread_once_t awaits_status = PTHREAD_ONCE_INIT;
+void ompgpu_check_await_status(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, ask_for_status);
+}
 
 static void report(enum ompgpu_check kind, const struct ompgpu_where *where, const char *text)
 {
-    pthread_once(&awaits_status, await_status);
+    ompgpu_check_await_status();
     if (__atomic_fetch_add(&found, 1, __ATOMIC_RELAXED) >= SHOWN)
         return;
     ompgpu_say(where, "error", "%s [%s=%s]", text, name, kinds[kind]);
@@ -183,7 +187,7 @@ unsigned ompgpu_check_suspect(const struct ompgpu_where *where, const char *fmt,
         report(OMPGPU_CHECK_STALE, where, text);
         return SHOWN;
     }
-    pthread_once(&awaits_status, await_status);
+    ompgpu_check_await_status();
     pthread_once(&awaits_abort, await_abort);
     return keep_suspect(where, text);
 }

@@ -98,6 +98,16 @@ static struct ompgpu_device *device_of(const struct way *w)
     return w->to && w->from && w->to != w->from ? NULL : w->to ? w->to : w->from;
 }
 
+/* Few programs look at the result. */
+static int report_failure(int bad, const struct way *w, const char *routine)
+{
+    const struct ompgpu_device *dev = w->to ? w->to : w->from;
+    if (bad == EIO && !w->task && dev->plugin == &ompgpu_emu_plugin &&
+        ompgpu_checks(OMPGPU_CHECK_ADDRESS))
+        ompgpu_check_report(OMPGPU_CHECK_ADDRESS, NULL, "%s: %s", routine, ompgpu_plugin_message());
+    return bad;
+}
+
 /* ------------------------------------------------------------------ in one piece */
 struct copy {
     struct way way;
@@ -135,12 +145,13 @@ static int watch_copy(const struct way *w, const char *name, size_t size, double
 
 static int do_copy(const struct copy *c)
 {
+    static const char name[] = "omp_target_memcpy";
     double start = ompgpu_watch_clock();
     ompgpu_tool_routine(c->caller);
-    int bad = copy_bytes(c->dst, c->src, c->size, &c->way);
+    int bad = report_failure(copy_bytes(c->dst, c->src, c->size, &c->way), &c->way, name);
     ompgpu_tool_routine(NULL);
     if (!bad)
-        bad = watch_copy(&c->way, "omp_target_memcpy", c->size, start);
+        bad = watch_copy(&c->way, name, c->size, start);
     return bad ? bad : wait_for_copies(&c->way);
 }
 
@@ -231,7 +242,7 @@ static int begin_rect(struct rect *r, int dst_number, int src_number)
 static int do_rect(const struct rect *r)
 {
     ompgpu_tool_routine(r->caller);
-    int bad = copy_rect(r, r->dst, r->src, 0);
+    int bad = report_failure(copy_rect(r, r->dst, r->src, 0), &r->way, "omp_target_memcpy_rect");
     ompgpu_tool_routine(NULL);
     return bad ? bad : wait_for_copies(&r->way);
 }

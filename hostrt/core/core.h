@@ -213,7 +213,9 @@ enum { OMPGPU_CHECK_UNSAID = -1 }; /* OMPGPU_CHECK is not set */
 long ompgpu_read_checks(void);     /* for ompgpu_settings.checks */
 /* Code compiled with -fompgpu-check has come: what OMPGPU_CHECK does not say is looked for. */
 void ompgpu_check_unit(void);
-bool ompgpu_is_checked(void);          /* some unit's */
+bool ompgpu_is_checked(void); /* some unit's */
+/* Before the program ends: with which status it does is to be known in its destructors. */
+void ompgpu_check_await_status(void);
 bool ompgpu_check_end(void);           /* says how many more there were; was there any? */
 bool ompgpu_checks(enum ompgpu_check); /* after start-up */
 bool ompgpu_leaves_core(void);         /* a mistake ends the program with abort() */
@@ -601,6 +603,7 @@ uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host);
 uintptr_t ompgpu_data_section(struct ompgpu_device *, uintptr_t host, size_t size);
 /* nearest.c: is it in memory of the device, where a GPU would not let the host be? */
 bool ompgpu_is_device_only(struct ompgpu_device *, uintptr_t address);
+struct ompgpu_device *ompgpu_device_of(const struct ompgpu_plugin *, int ordinal); /* or NULL */
 bool ompgpu_is_allocation_on(const struct ompgpu_plugin *, int ordinal, uintptr_t address);
 /* nearest.c: a block of omp_target_alloc is freed; a mapping ends, with the table held. */
 void ompgpu_allocation_gone(const struct ompgpu_device *, const struct ompgpu_entry *);
@@ -827,7 +830,7 @@ void ompgpu_reads_watch(struct ompgpu_device *, uintptr_t begin, uintptr_t end);
 void ompgpu_expose(struct ompgpu_device *, uintptr_t address);
 /* The host has accessed memory of a device, at pc or in a function of the C library called there.
  */
-void ompgpu_reads_faulted(uintptr_t at, bool store, const void *pc);
+void ompgpu_reads_faulted(int ordinal, uintptr_t at, bool store, const void *pc);
 
 /* ------------------------------------------------------------------ geometry (geometry.c) */
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompgpu_function *,

@@ -195,7 +195,7 @@ bool ompgpu_is_device_only(struct ompgpu_device *dev, uintptr_t address)
     return is;
 }
 
-static struct ompgpu_device *device_of(const struct ompgpu_plugin *plugin, int ordinal)
+struct ompgpu_device *ompgpu_device_of(const struct ompgpu_plugin *plugin, int ordinal)
 {
     for (int i = 0; i < ompgpu_ndevices; i++)
         if (ompgpu_devices[i].plugin == plugin && ompgpu_devices[i].ordinal == ordinal)
@@ -205,7 +205,7 @@ static struct ompgpu_device *device_of(const struct ompgpu_plugin *plugin, int o
 
 bool ompgpu_is_allocation_on(const struct ompgpu_plugin *plugin, int ordinal, uintptr_t address)
 {
-    struct ompgpu_device *dev = device_of(plugin, ordinal);
+    struct ompgpu_device *dev = ompgpu_device_of(plugin, ordinal);
     unsigned held = dev ? ompgpu_tables_for_message(dev) : 0;
     bool is = held && allocation_at(dev, address);
     if (held)
@@ -216,7 +216,7 @@ bool ompgpu_is_allocation_on(const struct ompgpu_plugin *plugin, int ordinal, ui
 void ompgpu_nearest_on(const struct ompgpu_plugin *plugin, int ordinal, uintptr_t address,
                        char *text, size_t size)
 {
-    struct ompgpu_device *dev = device_of(plugin, ordinal);
+    struct ompgpu_device *dev = ompgpu_device_of(plugin, ordinal);
     *text = '\0';
     if (dev)
         ompgpu_data_nearest(dev, address, NULL, text, size);

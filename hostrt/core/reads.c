@@ -207,10 +207,14 @@ static void report_device_memory(struct ompgpu_device *dev, const struct access 
                         where.file ? "" : "; -g has the line of the access");
 }
 
+static bool looks_for_device_memory(void)
+{
+    return !paused && !ompgpu_unified() && ompgpu_checks(OMPGPU_CHECK_ADDRESS);
+}
+
 static __attribute__((noinline)) void check_device_memory(const struct access *a)
 {
-    bool looks = !paused && !ompgpu_unified() && ompgpu_checks(OMPGPU_CHECK_ADDRESS);
-    for (int i = 0; i < ompgpu_ndevices && looks; i++) {
+    for (int i = 0; i < ompgpu_ndevices && looks_for_device_memory(); i++) {
         struct ompgpu_device *dev = &ompgpu_devices[i];
         if (dev->plugin == &ompgpu_emu_plugin && ompgpu_is_device_only(dev, a->at) &&
             is_first(a->pc))
@@ -224,9 +228,12 @@ void ompgpu_expose(struct ompgpu_device *dev, uintptr_t address)
         dev->plugin->expose(dev->ordinal, (void *)address);
 }
 
-void ompgpu_reads_faulted(uintptr_t at, bool store, const void *pc)
+void ompgpu_reads_faulted(int ordinal, uintptr_t at, bool store, const void *pc)
 {
-    check_device_memory(&(struct access){ at, 0, (const char *)pc + 1, store });
+    const struct access a = { at, 0, (const char *)pc + 1, store };
+    struct ompgpu_device *dev = ompgpu_device_of(&ompgpu_emu_plugin, ordinal);
+    if (dev && looks_for_device_memory() && is_first(a.pc))
+        report_device_memory(dev, &a);
 }
 
 /* ------------------------------------------------------------------ each access */

@@ -36,8 +36,10 @@ enum { WORD = 8 };
 void ompgpu_stale_start(const struct ompgpu_plugin *plugin)
 {
     if (plugin == &ompgpu_emu_plugin &&
-        (ompgpu_checks(OMPGPU_CHECK_STALE) || ompgpu_checks(OMPGPU_CHECK_LEAK)))
+        (ompgpu_checks(OMPGPU_CHECK_STALE) || ompgpu_checks(OMPGPU_CHECK_LEAK))) {
         ompgpu_settings.watch |= OMPGPU_WATCH_STALE;
+        ompgpu_check_await_status(); /* ompgpu_stale_end comes too late for that */
+    }
 }
 
 bool ompgpu_stale_watches(const struct ompgpu_device *dev)

@@ -151,7 +151,7 @@ bool ompgpu_emu_was_closed(const void *address, const void *pc, bool store)
     const void *user = find_user(pc, frames, (unsigned)backtrace(frames, FRAMES));
     bool is = is_program(user), first = false, found = open_again(address, is, &first);
     if (first && is)
-        ompgpu_reads_faulted((uintptr_t)address, store, user);
+        ompgpu_reads_faulted(ompgpu_emu_owner(address), (uintptr_t)address, store, user);
     return found;
 }
 

@@ -125,6 +125,7 @@ bool ompgpu_emu_memory_owns(struct emu_memory *, const void *p);
 /* The live block that has p. */
 bool ompgpu_emu_memory_block(struct emu_memory *, const void *p, struct emu_block *);
 void ompgpu_emu_memory_trust(struct emu_memory *, const void *base);
+int ompgpu_emu_owner(const void *p); /* plugin.c: the device whose memory has p; -1: none */
 /* Closes the mapping that the block lies in to the host (closed.c). */
 void ompgpu_emu_memory_expose(struct emu_memory *, const void *base);
 void ompgpu_emu_memory_note_heap(struct emu_memory *, const void *base);

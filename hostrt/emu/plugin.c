@@ -274,6 +274,14 @@ static void emu_outdate(int ordinal, void *address, size_t size, bool is)
     ompgpu_emu_shadow_outdate(address, size, is);
 }
 
+int ompgpu_emu_owner(const void *p)
+{
+    for (int i = 0; i < EMU_MAX_DEVICES; i++)
+        if (ompgpu_emu_memory_owns(&memory[i], p))
+            return i;
+    return -1;
+}
+
 static void emu_expose(int ordinal, void *address)
 {
     if (!ompgpu_emu_shadowed() || !ompgpu_checks(OMPGPU_CHECK_ADDRESS))

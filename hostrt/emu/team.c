@@ -517,6 +517,8 @@ static void *op_alloc(size_t size)
     if (ompgpu_emu_memory_alloc(m, size, false, &p))
         return NULL;
     ompgpu_emu_memory_note_heap(m, p);
+    if (ompgpu_emu_shadowed() && ompgpu_checks(OMPGPU_CHECK_ADDRESS))
+        ompgpu_emu_memory_expose(m, p); /* a region may hand it to the host */
     return p;
 }
 

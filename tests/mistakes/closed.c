@@ -42,6 +42,15 @@ static int prints(void)
     p[0] = 'x', p[1] = 0;
     return printf("%s\n", p); /* prints */
 }
+static int made(void)
+{
+    int *p = NULL, ok = 0;
+#pragma omp target map(tofrom: p)
+    p = malloc(N * sizeof *p), p[3] = 7;
+#pragma omp target firstprivate(p) map(from: ok)
+    ok = p[3] == 7;
+    return ok + p[3]; /* made */
+}
 static int uses(void)
 {
     int s;
@@ -128,7 +137,7 @@ int main(int argc, char **argv)
 {
     static const struct { const char *name; int (*f)(void); } all[] = {
         { "reads", reads }, { "writes", writes }, { "copies", copies }, { "prints", prints },
-        { "uses", uses }, { "pointer", pointer }, { "threads", threads } };
+        { "made", made }, { "uses", uses }, { "pointer", pointer }, { "threads", threads } };
     if (argc < 2 || strcmp(argv[1], "right") == 0) return right();
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(argv[1], all[i].name) == 0) result = all[i].f();

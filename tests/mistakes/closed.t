@@ -16,6 +16,10 @@ for flags in "-O0 -g" "-O2 -g -fompgpu-check"; do
             check "... of memory that is known" has err 'the address lies in it' &&
             check "... once" [ "$(grep -c 'error: ' err)" = 1 ]
     done
+    line=$(grep -n "/\* made \*/" "$src" | cut -d: -f1)
+    check "$flags: made: an error" test_must_fail 1 ./closed made
+    cp .log err
+    check "$flags: what a region got from malloc" has err "closed.c:$line:.* error: the host reads 0x[0-9a-f]*, memory of device 0"
     check "$flags: right" ./closed right
     for seed in 1 2 3; do OMPGPU_EMU_SCHEDULE=random:$seed check "$flags: right, $seed" ./closed right; done
 done

@@ -130,6 +130,30 @@ static void mapped_still(void)
 #pragma omp target exit data map(from: a)
     }
 }
+static void copied_too_far(void)
+{
+    int device = omp_get_default_device(), host = omp_get_initial_device();
+    int *p = omp_target_alloc(sizeof a, device);
+    omp_target_memcpy(p, a, sizeof a, mended ? 0 : sizeof *p, 0, device, host);
+    omp_target_free(p, device);
+}
+static void copied_backwards(void)
+{
+    int device = omp_get_default_device(), host = omp_get_initial_device();
+    int *p = omp_target_alloc(sizeof a, device);
+    omp_target_memcpy(p, a, sizeof a, 0, 0, mended ? device : host, mended ? host : device);
+    omp_target_free(p, device);
+}
+static void entered_twice(void)
+{
+#pragma omp target enter data map(to: a) /* entered_twice */
+    if (!mended) {
+#pragma omp target enter data map(to: a)
+    }
+#pragma omp target
+    a[1] = 2;
+#pragma omp target exit data map(from: a)
+}
 static void explicit_map(void)
 {
 #pragma omp target data map(to: a) map(tofrom: b)
@@ -370,6 +394,9 @@ int main(int n, char **args)
                 { "host_reads_device", host_reads_device },
                 { "in_reach", in_reach },
                 { "mapped_still", mapped_still },
+                { "entered_twice", entered_twice },
+                { "copied_too_far", copied_too_far },
+                { "copied_backwards", copied_backwards },
                 { "both_know", both_know },
                 { "twice", twice },
                 { "deleted_unchanged", deleted_unchanged },

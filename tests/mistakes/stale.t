@@ -40,12 +40,16 @@ both() {
     mistake host_change "'a'|byte 392|stale.c:25|update to"
     mistake host_change_unstructured "'a[0:N]'|byte 16|update to"
     mistake deleted_inside "'a'|removed|stale.c:56"
+    mistake copied_too_far "omp_target_memcpy: copy to the device: 400 bytes|4 bytes past the end" address
+    mistake copied_backwards "omp_target_memcpy: copy from the device: 400 bytes|not in device memory" address
     mistake freed_twice "omp_target_free" address
     suspect device_reads_old "'a'|stale.c:62|update to"
     suspect device_copies_old "'from'|stale.c:78|update to"
     suspect explicit_map "'a'|update to"
     suspect not_back "'b'|map(from"
     suspect not_back_at_exit "'a[0:N]'|map(from"
+    suspect mapped_still "'a'|mapped still when the program ends|exit data map(from"
+    suspect entered_twice "'a'|mapped still when the program ends|exit data map(from"
     suspect result_not_back "'sum'|map(tofrom"
     suspect update_of_nothing "'b'|not mapped"
     suspect never_sent "'limit|update to"
