@@ -1,15 +1,15 @@
 /* choice.c - metadirectives whose choice is made at run time.
  *
  * One context that is known at run time becomes an `if`, and a metadirective on each side of it is
- * left, in which the context holds or whose clause is gone:
+ * left, in which the context holds, and what it is preferred to is gone, or whose clause is gone:
  *
- *     metadirective when(user={condition(n > 9)}: A) …
+ *     metadirective when(user={condition(n > 9)}: A) when(user={condition(n > 5)}: B) …
  *         statement
  * becomes
  *     if (n > 9) {
  *         metadirective when(user={condition(1)}: A) … statement
  *     } else {
- *         metadirective … statement
+ *         metadirective when(user={condition(n > 5)}: B) … statement
  *     }
  *
  * Scores and the order of clauses stay what they were. */
@@ -217,18 +217,63 @@ static const char *device_matches(struct lowering *l, const struct fe_pragma *p,
 }
 
 /* ------------------------------------------------------------------ both sides */
-/* The metadirective in which the context holds. */
+/* Is the set known to hold, and without a weight but its score? */
+static bool is_vendor(struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    unsigned name = k + 3, vendor = name + 2, close = fe_closing(fe, p, name + 1);
+    if (lower_keyword(fe, p, vendor) == OMPK_SCORE)
+        vendor = fe_closing(fe, p, vendor + 1) + 2;
+    return value_of(fe, p, name, WORDS_SELECTOR) == SELECTOR_VENDOR &&
+           fe_word_at(fe, p, close + 1, "}") && fe_word_at(fe, p, vendor, fe_vendor());
+}
+
+/* Is a condition all that the clause asks for? */
+static bool asks_for_condition(struct fe *fe, const struct fe_pragma *p, const struct late *x)
+{
+    unsigned colon = fe_find_top(fe, p, x->when.begin, x->when.end, ":");
+    for (unsigned k = x->when.begin; k < colon; k = fe_find_top(fe, p, k, colon, ",") + 1) {
+        unsigned set = value_of(fe, p, k, WORDS_TRAIT_SET);
+        if (set != TRAITS_USER && (set != TRAITS_IMPLEMENTATION || !is_vendor(fe, p, k)))
+            return false;
+    }
+    return x->set == TRAITS_USER;
+}
+
+/* Where x holds it is chosen before this one, which comes later in the order of scores.  One with
+ * the same condition may ask for more. */
+static bool is_behind(struct fe *fe, const struct fe_pragma *p, const struct late *x,
+                      const struct lower_argument *when)
+{
+    struct late one = { .when = *when };
+    return find_late_in(fe, p, &one) && asks_for_condition(fe, p, x) &&
+           asks_for_condition(fe, p, &one) &&
+           strcmp(lower_tokens(fe, p, x->condition, x->condition_end),
+                  lower_tokens(fe, p, one.condition, one.condition_end)) != 0;
+}
+
+/* The metadirective in which the context holds: without those behind it, so that the statement is
+ * not written twice for each of them. */
 static const char *with_context(struct fe *fe, const struct fe_pragma *p, const struct late *x)
 {
     bool user = x->set == TRAITS_USER, has_user = false;
     for (unsigned k = x->when.begin; k < x->when.end; k++)
         has_user |= value_of(fe, p, k, WORDS_TRAIT_SET) == TRAITS_USER;
-    unsigned begin = user ? x->condition : x->begin, end = user ? x->condition_end : x->end;
+    unsigned begin = user ? x->condition : x->begin, end = user ? x->condition_end : x->end, k = 0;
     const char *holds = user       ? "1"
                         : has_user ? arena_printf(fe->a, "implementation={vendor(%s)}", fe_vendor())
                                    : "user={condition(1)}";
-    return arena_printf(fe->a, "omp %s %s %s", lower_tokens(fe, p, 0, begin), holds,
-                        lower_tokens(fe, p, end, p->ntokens));
+    const char *text = "omp";
+    for (struct lower_argument a; lower_find(fe, p, OMPC_WHEN, k, &a);) {
+        unsigned from = k;
+        k = lower_after(fe, p, &a);
+        if (a.at == x->when.at)
+            text = arena_printf(fe->a, "%s %s %s %s", text, lower_tokens(fe, p, from, begin), holds,
+                                lower_tokens(fe, p, end, k));
+        else
+            text = arena_printf(fe->a, "%s %s", text,
+                                lower_tokens(fe, p, from, is_behind(fe, p, x, &a) ? a.at : k));
+    }
+    return arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, k, p->ntokens));
 }
 
 /* Without its clause; "": nothing is left. */

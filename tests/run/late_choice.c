@@ -190,8 +190,32 @@ static void order(void)
     CHECK(there == 1 && nasked == 3 && asked[0] == 2 && asked[1] == 3 && asked[2] == 1);
 }
 
+/* Many conditions: the statement is there once for each, not 2^n times; and the first of two that hold is chosen, although the other one asks for more
+ * of something else. */
+static int many(int n)
+{
+    int got = 0;
+#pragma omp metadirective when(user={condition(n == 0)}: target map(tofrom: got)), \
+    when(user={condition(score(3): n == 1)}: parallel num_threads(1) reduction(+: got)) \
+    when(user={condition(n == 2)}: target parallel num_threads(2) reduction(+: got)) \
+    when(user={condition(n == 3)}: target parallel num_threads(3) reduction(+: got)), \
+    when(user={condition(n == 4)}: target parallel num_threads(4) reduction(+: got)) \
+    when(user={condition(n == 5)}, implementation={vendor(llvm)}: target parallel num_threads(5) reduction(+: got)) \
+    when(user={condition(n == 6)}: target parallel num_threads(6) reduction(+: got)) \
+    when(user={condition(n > 11)}: nothing) \
+    when(user={condition(n > 10)}: parallel num_threads(11) reduction(+: got)) \
+    when(user={condition(n > 9)}, implementation={vendor(llvm)}: parallel num_threads(10) reduction(+: got)) \
+    when(user={condition(n > 8)}: parallel num_threads(9) reduction(+: got)) \
+    when(user={condition(n > 7)}: parallel num_threads(8) reduction(+: got)) \
+    when(user={condition(n > 100)}: parallel num_threads(2) reduction(+: got)), otherwise(nothing)
+    got += omp_is_initial_device() ? 100 : 1;
+    return got;
+}
+
 int main(void)
 {
+    static const int expected[] = { 1, 100, 2, 3, 4, 5, 6, 100, 800, 900, 1000, 1100, 100 };
+    for (int i = 0; i < COUNT(expected); i++) CHECK_EQ(many(i), expected[i]);
     parts(1);
     CHECK(around(0, 0) == 1 && around(0, 1) == 1 && around(1, 0) == 10 && around(1, 1) == 11);
     order();
