@@ -190,6 +190,20 @@ int fe_screen(const char *path, char *text, size_t length, bool *ours)
     return errors;
 }
 
+/* ------------------------------------------------------------------ isa */
+/* In the text that clang checks; of the directives as they are written, not as they were chosen. */
+void fe_name_architectures(struct fe *fe, fe_edits *l)
+{
+    struct fe *written = read_directives(fe->u->path, fe->u->text, fe->u->length);
+    for (unsigned i = 0; i < written->pragmas.n; i++) {
+        const struct fe_pragma *p = &written->pragmas.at[i];
+        unsigned isa = lower_lone_isa(written, p);
+        if (isa && !fe_has_edit(l, p->extent))
+            fe_add_edit(fe, l, p->tokens[isa].begin, 0, "arch(nvptx64), ");
+    }
+    arena_free(written->a);
+}
+
 /* ------------------------------------------------------------------ inscan reductions */
 #define OURS (OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE)
 

@@ -431,6 +431,8 @@ const char *fe_bad_section(const struct omp_item *);  /* what is wrong with them
 void fe_find_mistakes(struct fe *);
 /* rejected.c */
 void fe_find_rejected(struct fe *);
+/* clang22.c: the architecture beside an isa that has none, for the check */
+void fe_name_architectures(struct fe *, fe_edits *);
 /* edits.c */
 /* Does the list change anything in there? */
 bool fe_has_edit(const fe_edits *, struct omp_extent);

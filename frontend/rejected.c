@@ -645,6 +645,7 @@ void fe_find_rejected(struct fe *fe)
     enter_variables(fe, &check);
     drop_mappers(fe, &check);
     drop_bodies_for_gpu(fe, &check);
+    fe_name_architectures(fe, &check);
     if (check.n || fe->respelled)
         fe->u->checked = fe_edited_text(fe, &check);
 }

@@ -236,7 +236,7 @@ static int error_code(void) { return fe_found_extra_tokens() ? TOOL_EXTRA : TOOL
 static int split_text(const struct options *o, char *text, size_t length, bool lowered,
                       bool misread)
 {
-    struct omp_unit *u = parse(o, text, length, lowered);
+    struct omp_unit *u = parse(o, text, length, lowered || misread);
     if (!u)
         return error_code();
     u->atomic_reduction = o->atomic_reduction;
@@ -266,7 +266,7 @@ static int split_file(const struct options *o, char *text, size_t length)
     if (errors)
         return TOOL_ERROR;
     char *user = text, *lowered = fe_lower(o->path, text, length, o->nargs, o->args, &errors);
-    bool misread = declares || ((lowered || errors) && fe_is_misread(o->path, user, length));
+    bool misread = declares || fe_is_misread(o->path, user, length);
     if (errors)
         return misread ? TOOL_ENDLESS : error_code();
     if (lowered) {

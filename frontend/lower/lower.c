@@ -69,7 +69,6 @@ static const struct row {
     { OMPDIR_TARGET_EXIT_DATA_SPREAD, OMPC_COUNT, false, always, lower_data_spread },
     { OMPDIR_TARGET_UPDATE_SPREAD, OMPC_COUNT, false, always, lower_data_spread },
     { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_is_split, lower_split_directive },
-    { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_has_lone_isa, lower_isa },
     { OMPDIR_REQUIRES, OMPC_REVERSE_OFFLOAD, false, always, lower_reverse_offload },
     { OMPDIR_REQUIRES, OMPC_DEVICE_SAFESYNC, false, always, lower_device_safesync },
     { OMPDIR_UNKNOWN, OMPC_SAFESYNC, false, always, lower_safesync },

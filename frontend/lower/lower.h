@@ -161,8 +161,8 @@ bool lower_has_target_default(struct fe *, const struct fe_pragma *);
 void lower_combiner(struct lowering *, struct fe_pragma *);
 void lower_split_directive(struct lowering *, struct fe_pragma *);
 bool lower_is_split(struct fe *, const struct fe_pragma *);
-void lower_isa(struct lowering *, struct fe_pragma *);
-bool lower_has_lone_isa(struct fe *, const struct fe_pragma *);
+/* The token of an isa of GPUs without an architecture beside it; 0: none. */
+unsigned lower_lone_isa(const struct fe *, const struct fe_pragma *);
 void lower_commas(struct lowering *, struct fe_pragma *);
 bool lower_has_comma(struct fe *, const struct fe_pragma *);
 void lower_device_modifier(struct lowering *, struct fe_pragma *);

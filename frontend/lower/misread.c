@@ -1,10 +1,11 @@
 /* misread.c - valid directives that clang 22 takes for something else, or warns of wrongly.
  *
- *     device={isa("sm_90")}        device={arch(nvptx64), isa("sm_90")}: an isa of another
- *                                  architecture is unknown to the host
  *     parallel, private(x)         parallel private(x): clang reads nothing after the comma
  *     metadirective when(…), …     … without the comma, which it has an error for
  *     device(device_num: d)        device(d), but on target: it reads an expression
+ *
+ * device={isa("sm_90")} gets its architecture for the check alone (clang22.c): an isa of another
+ * one is unknown to the host, and in our choice the architecture would count.
  *
  * And declare induction, which it rejects; clauses of which it reads a part: those of threads.c,
  * original.c and split.c, and prefer_type in append_args (interop.c).
@@ -45,7 +46,7 @@ static unsigned lone_isa_in(const struct fe *fe, const struct fe_pragma *p, unsi
     return isa;
 }
 
-static unsigned lone_isa(const struct fe *fe, const struct fe_pragma *p)
+unsigned lower_lone_isa(const struct fe *fe, const struct fe_pragma *p)
 {
     unsigned isa = 0;
     for (unsigned k = p->clauses_at; k + 2 < p->ntokens && !isa; k++)
@@ -53,13 +54,6 @@ static unsigned lone_isa(const struct fe *fe, const struct fe_pragma *p)
             fe_word_at(fe, p, k + 1, "=") && fe_word_at(fe, p, k + 2, "{"))
             isa = lone_isa_in(fe, p, k + 2);
     return isa;
-}
-
-bool lower_has_lone_isa(struct fe *fe, const struct fe_pragma *p) { return lone_isa(fe, p); }
-
-void lower_isa(struct lowering *l, struct fe_pragma *p)
-{
-    fe_add_edit(l->fe, &l->edits, p->tokens[lone_isa(l->fe, p)].begin, 0, "arch(nvptx64), ");
 }
 
 /* ------------------------------------------------------------------ commas clang does not take */
@@ -128,9 +122,9 @@ void lower_device_modifier(struct lowering *l, struct fe_pragma *p)
 bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
 {
     return lower_is_split(fe, p) || lower_has_target_default(fe, p) ||
-           lower_has_group_type(fe, p) || lone_isa(fe, p) || next_comma(fe, p, p->clauses_at) ||
-           device_modifier(fe, p) || lower_is_reverse(fe, p) || lower_has_levels(fe, p) ||
-           lower_has_original(fe, p) || lower_appends_preferred(fe, p) ||
+           lower_has_group_type(fe, p) || lower_lone_isa(fe, p) ||
+           next_comma(fe, p, p->clauses_at) || device_modifier(fe, p) || lower_is_reverse(fe, p) ||
+           lower_has_levels(fe, p) || lower_has_original(fe, p) || lower_appends_preferred(fe, p) ||
            lower_selects_required(fe, p) || p->c->directive == OMPDIR_DECLARE_INDUCTION ||
            /* a variant that it has not chosen itself would go unchecked */
            (p->c->directive == OMPDIR_METADIRECTIVE && lower_chooses_late(fe, p));

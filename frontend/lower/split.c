@@ -2,7 +2,7 @@
  *
  *     parallel single                      parallel, and single: clang ignores the second word, and
  *                                          each thread would run the statement; also target
- *                                          parallel single, sections, masked
+ *                                          parallel single, sections, masked, masked taskloop
  *     parallel masked reduction(task, …)   parallel, and masked: clang crashes
  *     target parallel for                  target parallel reduction(+: x), and for
  *         reduction(inscan, …)             reduction(inscan, …): it has only such reductions on
@@ -67,16 +67,19 @@ static bool has_reduction(struct fe *fe, const struct fe_pragma *p, enum omp_key
     return false;
 }
 
-/* Before the last one, which clang misreads there. */
-static bool is_misread(struct fe *fe, const struct fe_pragma *p)
+/* The first name that clang misreads behind the ones before it, or behind `single`; 0: none. */
+static unsigned find_misread(struct fe *fe, const struct fe_pragma *p)
 {
-    unsigned last = p->nnames ? fe_directive_rows[p->names[p->nnames - 1]].leaf : 0;
     unsigned split =
         p->c->leaves & OMPL_TARGET ? OMPL_SINGLE | OMPL_SECTIONS | OMPL_MASKED : OMPL_SINGLE;
-    if (p->nnames < 2 || p->names[p->nnames - 2] != OMPDIR_PARALLEL)
-        return false;
-    return (last & split) ||
-           ((last & (OMPL_MASKED | OMPL_MASTER)) && has_reduction(fe, p, OMPK_TASK, true));
+    bool crashes = has_reduction(fe, p, OMPK_TASK, true);
+    for (unsigned i = 1; i < p->nnames; i++) {
+        unsigned leaf = fe_directive_rows[p->names[i]].leaf;
+        bool misread = (leaf & split) || (crashes && (leaf & (OMPL_MASKED | OMPL_MASTER)));
+        if (p->names[i - 1] == OMPDIR_SINGLE || (p->names[i - 1] == OMPDIR_PARALLEL && misread))
+            return i;
+    }
+    return 0;
 }
 
 /* The host's scans are clang's, which has none of its own in such a parallel region. */
@@ -128,8 +131,9 @@ static unsigned split_by_names(struct fe *fe, const struct fe_pragma *p)
 /* The name with which the inner directive begins; 0: it stays one. */
 static unsigned split_at(struct fe *fe, const struct fe_pragma *p)
 {
-    if (is_misread(fe, p))
-        return p->nnames - 1;
+    unsigned misread = find_misread(fe, p);
+    if (misread)
+        return misread;
     for (unsigned i = 1; i < p->nnames; i++)
         if (p->names[i] == OMPDIR_FOR && can_split_at(p, i) && mixes_reductions(fe, p))
             return i;
@@ -169,6 +173,13 @@ static bool allows(const struct parts *s, bool inner, enum omp_clause_kind kind)
     return i < end;
 }
 
+/* default(private) or default(firstprivate) */
+static bool defaults_to_copies(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    enum omp_keyword word = lower_keyword(fe, p, k + 2);
+    return word == OMPK_PRIVATE || word == OMPK_FIRSTPRIVATE;
+}
+
 /* Which parts get a clause that names none.  Those that both have are about the inner one's
  * variables; what is reduced on a target construct is mapped there. */
 static unsigned parts_of(const struct parts *s, unsigned k, enum omp_clause_kind kind)
@@ -178,6 +189,8 @@ static unsigned parts_of(const struct parts *s, unsigned k, enum omp_clause_kind
     bool inscan = lower_keyword(s->l->fe, s->p, k + 2) == OMPK_INSCAN;
     if (!inner || !outer)
         return inner ? INNER : OUTER;
+    if (kind == OMPC_DEFAULT && !defaults_to_copies(s->l->fe, s->p, k))
+        return INNER;
     if (kind == OMPC_IF || kind == OMPC_DEFAULT || kind == OMPC_THREAD_LIMIT)
         return OUTER | INNER;
     if (kind == OMPC_REDUCTION && s->p->names[s->at - 1] == OMPDIR_TEAMS)
@@ -203,7 +216,8 @@ static bool is_mapped(struct fe *fe, const struct fe_pragma *p, const struct fe_
 static void map_results(struct parts *s, unsigned k, unsigned end, enum omp_clause_kind kind)
 {
     struct fe *fe = s->l->fe;
-    if (s->p->names[0] != OMPDIR_TARGET || (kind != OMPC_LASTPRIVATE && kind != OMPC_REDUCTION))
+    bool results = kind == OMPC_LASTPRIVATE || kind == OMPC_REDUCTION || kind == OMPC_INDUCTION;
+    if (s->p->names[0] != OMPDIR_TARGET || !results)
         return;
     unsigned colon = fe_find_top(fe, s->p, k + 2, end - 1, ":");
     for (unsigned i = colon < end - 1 ? colon + 1 : k + 2, next; i < end - 1; i = next + 1) {
@@ -212,6 +226,20 @@ static void map_results(struct parts *s, unsigned k, unsigned end, enum omp_clau
             s->outer = arena_printf(fe->a, "%s map(tofrom: %s)", s->outer,
                                     lower_tokens(fe, s->p, i, next));
     }
+}
+
+/* default(none) of the outer part wants them to be listed there, too. */
+static void share_variables(struct parts *s, unsigned k, unsigned end, enum omp_clause_kind kind)
+{
+    struct lower_argument a;
+    struct fe *fe = s->l->fe;
+    unsigned colon = fe_find_top(fe, s->p, k + 2, end - 1, ":");
+    bool copies = gives_variables(kind) && kind != OMPC_PRIVATE && kind != OMPC_DEFAULT;
+    if (copies && !allows(s, true, OMPC_DEFAULT) && allows(s, false, OMPC_SHARED) &&
+        lower_find(fe, s->p, OMPC_DEFAULT, s->p->clauses_at, &a))
+        s->outer =
+            arena_printf(fe->a, "%s shared(%s)", s->outer,
+                         lower_tokens(fe, s->p, colon < end - 1 ? colon + 1 : k + 2, end - 1));
 }
 
 static void add_clause(struct parts *s, unsigned k, unsigned end)
@@ -226,10 +254,12 @@ static void add_clause(struct parts *s, unsigned k, unsigned end)
     parts = name ? which < s->at ? OUTER : INNER : parts_of(s, k, kind);
     if (s->at && (parts & INNER))
         s->inner = arena_printf(fe->a, "%s %s", s->inner, text);
-    if (!s->at || (parts & OUTER))
+    if (!s->at || (parts & OUTER)) {
         s->outer = arena_printf(fe->a, "%s %s", s->outer, text);
-    else
-        map_results(s, k, end, kind);
+        return;
+    }
+    map_results(s, k, end, kind);
+    share_variables(s, k, end, kind);
 }
 
 void lower_split_directive(struct lowering *l, struct fe_pragma *p)

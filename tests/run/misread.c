@@ -58,8 +58,55 @@ static void device_numbers(void)
     there = other();
     CHECK_EQ(there, 2);
 }
+/* An isa counts for more than kind and arch, and alone for less than with either: what clang is told of it has no weight. */
+static int by_kind(void) { return 1; }
+static int by_arch(void) { return 2; }
+static int by_isa(void) { return 3; }
+#pragma omp declare variant(by_kind) match(device = {kind(gpu), isa(sm_70)})
+#pragma omp declare variant(by_arch) match(device = {arch(nvptx), isa(sm_70)})
+static int both(void) { return 0; }
+#pragma omp declare variant(by_isa) match(device = {isa(sm_70)})
+#pragma omp declare variant(by_kind) match(device = {kind(gpu), isa(sm_70)})
+static int one(void) { return 0; }
+static void scores(void)
+{
+    int a = 0, b = 0, c = 0;
+#pragma omp target map(from : a, b, c)
+    {
+        a = both();
+        b = one();
+#pragma omp metadirective when(device = {isa(sm_70)} : nothing) when(device = {kind(gpu), isa(sm_70)} : parallel num_threads(1))
+        c = omp_get_level();
+    }
+#ifndef HOST_ONLY
+    CHECK(a == 2 && b == 1 && c == 1);
+#endif
+}
+static void names(void)
+{
+    int v[12] = { 0 }, n = 0, id = -1;
+#pragma omp target parallel masked taskloop simd filter(1) map(tofrom : v) num_threads(3)
+    for (int i = 0; i < 12; i++)
+        v[i] += i;
+#pragma omp target parallel single taskloop map(tofrom : n) num_threads(3) shared(n)
+    for (int i = 0; i < 12; i++)
+#pragma omp atomic
+        n += i;
+#pragma omp parallel single taskloop num_threads(3) shared(n) grainsize(5)
+    for (int i = 0; i < 12; i++)
+#pragma omp atomic
+        n += i;
+#pragma omp target parallel masked taskloop filter(2) map(tofrom : id) num_threads(3) shared(id)
+    for (int i = 0; i < 1; i++)
+        id = omp_get_thread_num();
+    for (int i = 0; i < 12; i++)
+        CHECK_EQ(v[i], i);
+    CHECK(n == 132 && id == 2);
+}
 int main(void)
 {
+    scores();
+    names();
     int on = 0, n = 0, a = 0, b = 0, x = 3, id = -1, sum = 0;
 #pragma omp parallel single num_threads(4) firstprivate(x) shared(n)
     n += ++x;
