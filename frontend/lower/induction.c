@@ -12,6 +12,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#define LOOPS (OMPL_FOR | OMPL_SIMD | OMPL_TASKLOOP | OMPL_DISTRIBUTE)
+
 struct induced {
     const char *step, *op;
     unsigned items, end; /* tokens of the list */
@@ -200,13 +202,39 @@ static bool add_items(struct lowering *l, struct fe_pragma *p, const struct indu
     return true;
 }
 
+/* What the body reads is the original: it has an attribute where `default` wants one for each
+ * variable.  Tasks, which may run later (nogroup), have its value. */
+static const char *attribute_of(struct fe *fe, const struct fe_pragma *p, const struct induced *x)
+{
+    struct lower_argument a;
+    bool task = p->c->leaves & OMPL_TASKLOOP;
+    if (!task && !lower_find(fe, p, OMPC_DEFAULT, p->clauses_at, &a))
+        return "";
+    return arena_printf(fe->a, " %s(%s)", task ? "firstprivate" : "shared",
+                        lower_tokens(fe, p, x->items, x->end));
+}
+
+/* The thread that generates the tasks, of those that encounter the construct. */
+static const char *by_masked(struct fe *fe, const struct fe_pragma *p, const char *after)
+{
+    struct lower_argument a;
+    const char *line = p->c->leaves & OMPL_MASTER ? "omp master" : "omp masked";
+    if (lower_find(fe, p, OMPC_FILTER, p->clauses_at, &a))
+        line = arena_printf(fe->a, "%s filter(%s)", line, lower_tokens(fe, p, a.begin, a.end));
+    return arena_printf(fe->a, "%s{%s}", lower_line(fe, line, p->extent.begin), after);
+}
+
 /* The original's new value is stored once by a team that shares out a loop, when all of its threads
  * have read the old one. */
 static const char *once(struct fe *fe, const struct fe_pragma *p, const char *after)
 {
     struct lower_argument a;
     const char *barrier = "";
-    if (!(p->c->leaves & OMPL_FOR) || p->c->leaves & OMPL_PARALLEL)
+    if (p->c->leaves & OMPL_PARALLEL)
+        return after;
+    if (p->c->leaves & (OMPL_MASTER | OMPL_MASKED))
+        return by_masked(fe, p, after);
+    if (!(p->c->leaves & OMPL_FOR))
         return after;
     if (lower_find(fe, p, OMPC_NOWAIT, p->clauses_at, &a))
         barrier = lower_line(fe, "omp barrier", p->extent.begin);
@@ -225,7 +253,7 @@ void lower_induction(struct lowering *l, struct fe_pragma *p)
     struct fe *fe = l->fe;
     struct lower_argument a;
     struct nest x;
-    const char *before = "", *after = "";
+    const char *before = "", *after = "", *line = lower_without(fe, p, OMPC_INDUCTION);
     if (is_of_teams(p)) {
         fe_unsupported(fe, p->c->place, UNSUPPORTED_CLAUSE, "induction", "distribute inside teams");
         return;
@@ -237,13 +265,13 @@ void lower_induction(struct lowering *l, struct fe_pragma *p)
         struct induced one;
         if (!read_argument(l, p, &a, &one) || !add_items(l, p, &one, &x, &before, &after))
             return;
+        line = arena_printf(fe->a, "%s%s", line, attribute_of(fe, p, &one));
     }
     struct omp_extent e = lower_statement(fe, p);
     struct omp_extent head = { p->extent.end, x.body.begin }, tail = { x.body.end, e.end };
     lower_replace(
         l, e,
-        arena_printf(fe->a, "{%s%s { %s {%s} } %s %s }",
-                     lower_line(fe, lower_without(fe, p, OMPC_INDUCTION), p->extent.begin),
+        arena_printf(fe->a, "{%s%s { %s {%s} } %s %s }", lower_line(fe, line, p->extent.begin),
                      lower_text(fe, head), before, lower_text(fe, x.body),
                      tail.begin < tail.end ? lower_text(fe, tail) : "", once(fe, p, after)));
 }
@@ -254,7 +282,7 @@ bool lower_is_unused_induction(struct fe *fe, const struct fe_pragma *p)
     struct lower_argument a;
     (void)p;
     for (unsigned i = 0; i < fe->pragmas.n; i++)
-        if ((fe->pragmas.at[i].c->leaves & (OMPL_FOR | OMPL_SIMD)) &&
+        if ((fe->pragmas.at[i].c->leaves & LOOPS) &&
             lower_find(fe, &fe->pragmas.at[i], OMPC_INDUCTION, fe->pragmas.at[i].clauses_at, &a))
             return false;
     return true;

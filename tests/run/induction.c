@@ -50,7 +50,7 @@ static void signs(void)
     CHECK_EQ(last, 7);
 }
 
-#pragma omp declare induction(skip : long) inductor(omp_var += 2 * omp_step) collector(omp_step * omp_idx)
+#pragma omp declare induction(skip : long, int) inductor(omp_var += 2 * omp_step) collector(omp_step * omp_idx)
 
 /* The number of a collapsed iteration counts. */
 static void nests(int rows)
@@ -77,9 +77,47 @@ static void nests(int rows)
     CHECK(k == 3 + 4 * rows * COLUMNS && s == 4 + 2 * rows * COLUMNS);
 }
 
+/* Tasks have the original's value as it was; `default(none)` does not miss it. */
+static void tasks(void)
+{
+    int k = 5, s = 2, t = 1, u = 3, w = 2, a[N], b[N], c[N], d[N], e[N];
+#pragma omp target map(from: a) map(tofrom: k)
+#pragma omp taskloop default(none) shared(a) firstprivate(s) induction(step(s), +: k) num_tasks(5) nogroup
+    for (int i = 0; i < N; i++)
+        a[i] = k;
+#pragma omp target parallel num_threads(4) map(tofrom: t) map(from: b)
+    {
+#pragma omp masked taskloop simd filter(1) induction(step(s), +: t)
+        for (int i = 0; i < N; i++)
+            b[i] = t;
+    }
+#pragma omp parallel num_threads(4)
+    {
+#pragma omp single
+#pragma omp taskloop induction(step(-2), +: u) untied grainsize(1)
+        for (int i = 0; i < N; i++)
+            c[i] = u;
+    }
+#pragma omp target parallel masked taskloop induction(step(1), skip: w) map(from: d) num_threads(3) collapse(2) default(none) shared(d)
+    for (int i = 0; i < N / 2; i++)
+        for (int j = 0; j < 2; j++)
+            d[2 * i + j] = w;
+    CHECK_EQ(wrong(a, 5, 2) + wrong(b, 1, 2) + wrong(c, 3, -2) + wrong(d, 2, 2), 0);
+    CHECK(k == 5 + 2 * N && t == 1 + 2 * N && u == 3 - 2 * N && w == 2 + 2 * N);
+#pragma omp target teams distribute default(none) shared(e) firstprivate(s) induction(step(s), +: k) map(from: e)
+    for (int i = 0; i < N; i++)
+        e[i] = k;
+#pragma omp parallel for default(none) shared(c, s) induction(step(s), +: k)
+    for (int i = 0; i < N; i++)
+        c[i] = k;
+    CHECK_EQ(wrong(e, 5 + 2 * N, 2) + wrong(c, 5 + 4 * N, 2), 0);
+    CHECK_EQ(k, 5 + 6 * N);
+}
+
 int main(void)
 {
     down();
+    tasks();
     signs();
     nests(3);
     int on = 0, k = 3, h = 5, t = 7, u = 9, w = 1, a[N], b[N], c[N], d[N], e[N];
