@@ -221,6 +221,8 @@ void lower_conditional(struct lowering *l, struct fe_pragma *p)
     struct conditional c = { .l = l, .p = p };
     struct lower_argument a;
     const struct fe_pragma *q = is_shared_out(p) ? parallel_around(fe, p) : NULL;
+    if (is_shared_out(p) && !q)
+        lower_initial(l, p);
     if ((is_shared_out(p) && !q) || !read_loops(&c) || !read_item(&c, &a))
         return;
     c.set = lower_name(l, "set");

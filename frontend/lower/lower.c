@@ -110,6 +110,8 @@ static const struct row {
     { OMPDIR_UNKNOWN, OMPC_COUNT, true, lower_has_task_iterations, lower_task_iterations },
     { OMPDIR_UNKNOWN, OMPC_TRANSPARENT, true, always, lower_transparent },
     { OMPDIR_UNKNOWN, OMPC_LASTPRIVATE, true, lower_is_conditional, lower_conditional },
+    { OMPDIR_UNKNOWN, OMPC_FIRSTPRIVATE, true, lower_is_initial, lower_initial },
+    { OMPDIR_UNKNOWN, OMPC_LASTPRIVATE, true, lower_is_initial, lower_initial },
     { OMPDIR_TARGET, OMPC_DEVICE, true, lower_is_reverse, lower_reverse },
     { OMPDIR_UNKNOWN, OMPC_ALLOCATE, true, lower_uses_unnamed, lower_uses_allocators },
     { OMPDIR_UNKNOWN, OMPC_OMPX_ATTRIBUTE, false, always, lower_attributes },

@@ -28,6 +28,7 @@
  *   interop.c    prefer_type of interop
  *   devices.c    ompx target spread and its data directives; spread_reduction.c: its reductions
  *   conditional.c  lastprivate(conditional: x)
+ *   initial.c    worksharing constructs that one thread runs
  *   allocators.c   predefined ones on target without uses_allocators
  *
  * A construct is replaced by text with a line marker wherever the user's text goes on, so that
@@ -141,6 +142,9 @@ void lower_declare_induction(struct lowering *, struct fe_pragma *);
 void lower_ordered(struct lowering *, struct fe_pragma *);
 void lower_conditional(struct lowering *, struct fe_pragma *);
 bool lower_is_conditional(struct fe *, const struct fe_pragma *);
+/* May a construct of the one thread of a target construct have firstprivate, lastprivate? */
+bool lower_is_initial(struct fe *, const struct fe_pragma *);
+void lower_initial(struct lowering *, struct fe_pragma *);
 void lower_indirect(struct lowering *, struct fe_pragma *);
 bool lower_is_indirect(struct fe *, const struct fe_pragma *);
 void lower_memory_order(struct lowering *, struct fe_pragma *);

@@ -1,8 +1,57 @@
 /* lastprivate: the sequentially last iteration's value; scalars, arrays, the loop variable, with firstprivate, collapsed */
 #include "check.h"
 
+struct pair { int a; double b; };
+
+/* Worksharing constructs of the one thread of a target construct; clang rejects these clauses there. */
+static void in_target(void)
+{
+    int x = -1, y = -1, z = -1, u = 3, n = 0, q = 8, v[3] = { 1, 2, 3 }, on = 0;
+    struct pair p = { 1, 2 };
+#pragma omp target map(tofrom: x, y, u, n, q, on, v, p)
+    {
+        on = ON_DEVICE;
+#pragma omp for lastprivate(x), schedule(dynamic)
+        for (int i = 0; i < 20; i++)
+            x = i * i;
+#pragma omp sections lastprivate(y) firstprivate(v) nowait
+        {
+            y = 4, v[0] = 7;
+#pragma omp section
+            y = 9 + v[1];
+        }
+#pragma omp for simd firstprivate(u) lastprivate(u) firstprivate(p)
+        for (int i = 0; i < 5; i++) {
+            u += i;
+            p.b = n;
+        }
+#pragma omp single firstprivate(q, p, v) nowait
+        {
+            q += 2, n = q, p.a = 9, v[1] = 77;
+        }
+#pragma omp for lastprivate(conditional: q) collapse(2)
+        for (int i = 0; i < 5; i++)
+            for (int j = 0; j < 5; j++)
+                if (i * j == 6)
+                    q = i * 10 + j;
+    }
+#pragma omp target map(tofrom: z)
+#pragma omp for lastprivate(z)
+    for (int i = 0; i < 20; i++)
+        z = i * i;
+    CHECK(on);
+    CHECK_EQ(x, 361);
+    CHECK_EQ(y, 11);
+    CHECK_EQ(z, 361);
+    CHECK_EQ(u, 13);
+    CHECK_EQ(n, 10);
+    CHECK_EQ(q, 32);
+    CHECK(v[0] == 1 && v[1] == 2 && p.a == 1 && p.b == 2);
+}
+
 int main(void)
 {
+    in_target();
     int last = -1, arr[3] = { 0 }, i, j, n = 100, on = 0, both = 5;
     double d = 0;
 
