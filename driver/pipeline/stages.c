@@ -339,7 +339,8 @@ static void device_gpu(const struct job *j, unsigned i, struct proc *p)
 static void device_emu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    WORDS_ADD(&p->argv, drv_clang(), "--target=x86_64-pc-linux-gnu");
+    /* LLVM would make the process's calloc of malloc and memset, after the device's is linked */
+    WORDS_ADD(&p->argv, drv_clang(), "--target=x86_64-pc-linux-gnu", "-fno-builtin-calloc");
     drv_add_args(&p->argv, j->opt, FOR_EMU);
     drv_add_sanitizers(&p->argv, j->opt);
     if (!j->opt->debug) /* lines for messages of the running program, too */

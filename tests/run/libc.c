@@ -105,6 +105,10 @@ int main(void)
         p[40] = q[39] = 9;
         ints[6] = p[0] + p[1] + p[2] + q[2] + p[40] + q[39];
         free(p), free(realloc(q, 1));
+        int *zero = malloc(400); /* LLVM makes one call of calloc of both */
+        memset(zero, 0, 400);
+        ints[6] += zero[n % 100];
+        free(zero);
         if (n < 0) exit(1);
     }
     CHECK(on);
