@@ -1,15 +1,26 @@
-/* conditional.c - lastprivate(conditional: x): the value of the last iteration that assigned one.
+/* conditional.c - lastprivate(conditional: x): the value of the last iteration, or section, that
+ * assigned one.
  *
- * A struct holds the value with the number of its iteration, and a reduction keeps the later one:
+ * A struct holds the value with the numbers of its iteration, one for each loop, and a reduction
+ * keeps the later one:
  *
- *     struct last { unsigned long number; T value; } l = { 0 };
+ *     struct last { unsigned long number[1]; T value; } l = { 0 };
  *     parallel for reduction(later: l)
- *     for (…) { _Bool set = 0; T x; do { body } while (0); if (set) l = { number, x }; }
- *     if (l.number) x = l.value;
+ *     for (…) { _Bool set = 0; T x; do { body } while (0); if (set && …) l = { number, x }; }
+ *     if (l.number[0]) x = l.value;
  *
- * Where the body writes x, it says so: (*(set = 1, &x)).  A loop that the threads of a parallel
- * construct around it share out needs a struct of theirs, which stands before that construct; one
- * of them clears and reads it. */
+ * Where the body writes x, it says so: (*(set = 1, &x)).  A thread may run an earlier iteration
+ * after a later one.
+ *
+ * A construct that the threads of a parallel construct around it share out needs a struct of
+ * theirs, which stands before that construct; one of them clears and reads it.  Where none is in
+ * the function, one thread allocates it, and each brings what it has to it:
+ *
+ *     struct last l = { 0 }, *all;
+ *     single copyprivate(all)    all = malloc(sizeof *all), *all = l;
+ *     for nowait                 …
+ *     critical                   if (l is later) *all = l;
+ *     barrier, single            { if (all->number[0]) x = all->value; free(all); } */
 #include "frontend/lower/lower.h"
 
 enum { MOST_LOOPS = 8 };
@@ -25,15 +36,15 @@ static const struct fe_pragma *parallel_around(struct fe *fe, const struct fe_pr
     return found;
 }
 
-/* Do threads of a parallel construct around share out the loop? */
+/* Do threads of a parallel construct around share it out? */
 static bool is_shared_out(const struct fe_pragma *p)
 {
-    return (p->c->leaves & OMPL_FOR) && !(p->c->leaves & OMPL_PARALLEL);
+    return (p->c->leaves & (OMPL_FOR | OMPL_SECTIONS)) && !(p->c->leaves & OMPL_PARALLEL);
 }
 
-static bool is_such_loop(const struct fe_pragma *p)
+static bool may_have_it(const struct fe_pragma *p)
 {
-    return (p->c->leaves & OMPL_FOR) ||
+    return (p->c->leaves & (OMPL_FOR | OMPL_SECTIONS)) ||
            ((p->c->leaves & OMPL_SIMD) && !(p->c->leaves & (OMPL_DISTRIBUTE | OMPL_TASKLOOP)));
 }
 
@@ -42,7 +53,7 @@ bool lower_is_conditional(struct fe *fe, const struct fe_pragma *p)
     struct lower_argument a;
     for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_LASTPRIVATE, k, &a);
          k = lower_after(fe, p, &a))
-        if (is_such_loop(p) && lower_keyword(fe, p, a.begin) == OMPK_CONDITIONAL &&
+        if (may_have_it(p) && lower_keyword(fe, p, a.begin) == OMPK_CONDITIONAL &&
             fe_word_at(fe, p, a.begin + 1, ":"))
             return true;
     return false;
@@ -52,10 +63,12 @@ struct conditional {
     struct lowering *l;
     struct fe_pragma *p;
     struct lower_loop loops[MOST_LOOPS]; /* those that are collapsed */
-    unsigned nloops;
-    struct omp_extent body; /* of the innermost one */
+    const char *numbers[MOST_LOOPS];     /* of the iteration; or of the section */
+    unsigned n;                          /* of these */
+    struct omp_extent body;              /* of the innermost loop, or the section */
     struct omp_var *var;
-    const char *set, *last, *later; /* generated names */
+    bool alone;                            /* no parallel construct is around */
+    const char *set, *last, *later, *type; /* generated names */
 };
 
 static const char *marked_body(const struct conditional *c)
@@ -76,66 +89,89 @@ static const char *marked_body(const struct conditional *c)
     return arena_printf(fe->a, "%s%s", text, fe_text(fe, e));
 }
 
-/* Of the iteration of all loops. */
-static const char *number_of(const struct conditional *c)
+/* Does one come from a later iteration than the other? */
+static const char *is_later(const struct conditional *c, const char *one, const char *other)
 {
-    struct fe *fe = c->l->fe;
-    const char *number = lower_number(fe, &c->loops[0]);
-    for (unsigned i = 1; i < c->nloops; i++)
-        number = arena_printf(fe->a, "(%s * (unsigned long)(%s) + %s)", number, c->loops[i].trip,
-                              lower_number(fe, &c->loops[i]));
-    return number;
+    struct arena *a = c->l->fe->a;
+    unsigned i = c->n - 1;
+    const char *text = arena_printf(a, "%s.number[%u] > %s.number[%u]", one, i, other, i);
+    while (i-- > 0)
+        text =
+            arena_printf(a, "(%s.number[%u] != %s.number[%u] ? %s.number[%u] > %s.number[%u] : %s)",
+                         one, i, other, i, one, i, other, i, text);
+    return text;
 }
 
+/* The first number is not zero. */
 static const char *new_body(const struct conditional *c)
 {
-    const char *x = c->var->name, *number = number_of(c);
-    return arena_printf(c->l->fe->a,
-                        "{ _Bool %s = 0; __typeof__(%s) %s; do {%s} while (0); "
-                        "if (%s) { %s.number = %s + 1; %s.value = %s; } }",
-                        c->set, x, x, marked_body(c), c->set, c->last, number, c->last, x);
+    struct arena *a = c->l->fe->a;
+    const char *x = c->var->name, *numbers = arena_printf(a, "%s + 1", c->numbers[0]),
+               *now = lower_name(c->l, "now");
+    for (unsigned i = 1; i < c->n; i++)
+        numbers = arena_printf(a, "%s, %s", numbers, c->numbers[i]);
+    return arena_printf(a,
+                        "{ _Bool %s = 0; __typeof__(%s) %s; do {%s} while (0); if (%s) { struct %s "
+                        "%s = { { %s }, %s }; if (%s) %s = %s; } }",
+                        c->set, x, x, marked_body(c), c->set, c->type, now, numbers, x,
+                        is_later(c, now, c->last), c->last, now);
 }
 
-/* The directive with the reduction in place of the item; other items of the clause stay.  What
- * follows reads the result: the threads wait. */
-static const char *new_directive(const struct conditional *c, const struct lower_argument *a,
-                                 unsigned end)
+/* clang has no `for simd` with a struct that is no reduction: simd is a hint. */
+static bool is_kept(const struct conditional *c, const struct lower_argument *k)
+{
+    enum omp_clause_kind kind = fe_clause_named(c->l->fe, &c->p->tokens[k->at]);
+    if (is_shared_out(c->p) && kind == OMPC_NOWAIT)
+        return false;
+    return !c->alone || !(c->p->c->leaves & OMPL_SIMD) || fe_allows(OMPDIR_FOR, kind);
+}
+
+/* The clauses, the item left out.  What follows reads the result: the threads wait. */
+static const char *other_clauses(const struct conditional *c, unsigned item, unsigned end)
 {
     struct fe *fe = c->l->fe;
     const struct fe_pragma *p = c->p;
-    struct lower_argument nowait;
-    const char *others = end < a->end ? arena_printf(fe->a, "lastprivate(conditional: %s)",
-                                                     lower_tokens(fe, p, end + 1, a->end))
-                                      : "";
-    const char *before = lower_tokens(fe, p, 0, a->at);
-    unsigned k = lower_after(fe, p, a);
-    const char *after = lower_tokens(fe, p, k, p->ntokens);
-    if (is_shared_out(p) && lower_find(fe, p, OMPC_NOWAIT, p->clauses_at, &nowait)) {
-        unsigned next = lower_after(fe, p, &nowait);
-        if (nowait.at < a->at)
-            before = arena_printf(fe->a, "%s %s", lower_tokens(fe, p, 0, nowait.at),
-                                  lower_tokens(fe, p, next, a->at));
-        else
-            after = arena_printf(fe->a, "%s %s", lower_tokens(fe, p, k, nowait.at),
-                                 lower_tokens(fe, p, next, p->ntokens));
+    const char *text = "";
+    for (unsigned k = p->clauses_at, next; k < p->ntokens; k = next) {
+        bool opens = fe_word_at(fe, p, k + 1, "(");
+        struct lower_argument a = { k, opens ? k + 2 : k + 1,
+                                    opens ? fe_closing(fe, p, k + 1) : k + 1 };
+        next = lower_after(fe, p, &a);
+        if (item >= a.begin && item < a.end) {
+            if (end < a.end)
+                text = arena_printf(fe->a, "%s lastprivate(conditional: %s)", text,
+                                    lower_tokens(fe, p, end + 1, a.end));
+        } else if (is_kept(c, &a))
+            text = arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, k, next));
     }
-    return arena_printf(fe->a, "omp %s %s reduction(%s: %s) %s", before, others, c->later, c->last,
-                        after);
+    return text;
+}
+
+static const char *new_directive(const struct conditional *c, const struct lower_argument *a)
+{
+    struct fe *fe = c->l->fe;
+    const struct fe_pragma *p = c->p;
+    unsigned end = fe_find_top(fe, p, a->begin + 2, a->end, ",");
+    const char *clauses = other_clauses(c, a->begin + 2, end);
+    if (c->alone)
+        return arena_printf(fe->a, "omp %s nowait%s", lower_tokens(fe, p, 0, 1), clauses);
+    return arena_printf(fe->a, "omp %s%s reduction(%s: %s)", lower_tokens(fe, p, 0, p->clauses_at),
+                        clauses, c->later, c->last);
 }
 
 static const char *declarations(const struct conditional *c)
 {
     struct fe *fe = c->l->fe;
-    const char *type = lower_name(c->l, "type");
-    const char *udr = arena_printf(
+    const char *udr =
+        arena_printf(fe->a,
+                     "omp declare reduction(%s: struct %s: omp_out = %s ? omp_in : omp_out) "
+                     "initializer(omp_priv = (struct %s){ 0 })",
+                     c->later, c->type, is_later(c, "omp_in", "omp_out"), c->type);
+    return arena_printf(
         fe->a,
-        "omp declare reduction(%s: struct %s: omp_out = omp_in.number > omp_out.number ? omp_in : "
-        "omp_out) initializer(omp_priv = (struct %s){ 0 })",
-        c->later, type, type);
-    return arena_printf(fe->a,
-                        "struct %s { unsigned long number; __typeof__(%s) value; };%s"
-                        "struct %s %s = { 0 };",
-                        type, c->var->name, lower_line(fe, udr, c->p->extent.begin), type, c->last);
+        "struct %s { unsigned long number[%u]; __typeof__(%s) value; };%sstruct %s %s = { 0 };",
+        c->type, c->n, c->var->name, c->alone ? "" : lower_line(fe, udr, c->p->extent.begin),
+        c->type, c->last);
 }
 
 /* Before the construct whose threads share out the loop. */
@@ -153,38 +189,34 @@ static void declare_around(const struct conditional *c, const struct fe_pragma *
     fe_add_edit(fe, &c->l->edits, e.end, 0, " }");
 }
 
-/* Do the bounds of each loop use no variable of those around it? */
-static bool is_rectangular(const struct conditional *c)
+/* ------------------------------------------------------------------ what is read */
+static bool is_assigned_outside(const struct conditional *c)
 {
-    for (unsigned i = 1; i < c->nloops; i++) {
-        const struct omp_loop *loop = &c->loops[i].loop;
-        const struct omp_extent parts[] = { loop->lb.extent, loop->ub.extent, loop->step.extent };
-        for (unsigned n = 0; n < 3; n++)
-            FE_EACH(r, c->l->fe->refs, parts[n])
-                for (unsigned k = 0; k < i; k++)
-                    if (r->var == c->loops[k].loop.iv)
-                        return false;
-    }
-    return true;
+    struct omp_extent e = lower_statement(c->l->fe, c->p);
+    FE_EACH(r, c->l->fe->refs, e)
+        if (r->var == c->var && r->write && !fe_inside(r->offset, c->body))
+            return true;
+    return false;
 }
 
-/* Reads the loops that are collapsed, and the innermost one's body. */
+/* Reads the loops that are collapsed, and the innermost one's body; between them nothing assigns.
+ */
 static bool read_loops(struct conditional *c)
 {
     struct fe *fe = c->l->fe;
     struct lower_argument a;
     CXCursor at = c->p->stmt;
     long long n = 1;
-    if (!c->p->found)
-        return false;
     if (lower_find(fe, c->p, OMPC_COLLAPSE, c->p->clauses_at, &a) &&
         !fe_constant(fe, c->p, a.begin, a.end, &n))
         return false;
-    for (; c->nloops < n && n <= MOST_LOOPS; c->nloops++)
-        if (!lower_read_loop(c->l, c->p, at, &c->loops[c->nloops], &at))
+    for (; c->n < n && n <= MOST_LOOPS; c->n++) {
+        if (!lower_read_loop(c->l, c->p, at, &c->loops[c->n], &at))
             return false;
-    c->body = c->nloops ? c->loops[c->nloops - 1].loop.body : c->body;
-    return n <= MOST_LOOPS && is_rectangular(c);
+        c->numbers[c->n] = lower_number(fe, &c->loops[c->n]);
+    }
+    c->body = c->n ? c->loops[c->n - 1].loop.body : c->body;
+    return c->n && n <= MOST_LOOPS && !is_assigned_outside(c);
 }
 
 /* The item that comes first among those that are conditional. */
@@ -201,18 +233,93 @@ static bool read_item(struct conditional *c, struct lower_argument *a)
     return r != NULL;
 }
 
-/* The loop with its directive, and what sets the variable. */
-static const char *new_loop(const struct conditional *c, const struct lower_argument *a,
-                            const char *single)
+/* ------------------------------------------------------------------ sections */
+static bool is_section_of(struct fe *fe, const struct fe_pragma *p, const struct fe_pragma *q)
+{
+    if (q->c->directive != OMPDIR_SECTION || q->extent.begin >= lower_statement(fe, p).end)
+        return false;
+    for (const struct fe_pragma *r = p + 1; r < q; r++)
+        if ((r->c->leaves & OMPL_SECTIONS) && r->found &&
+            q->extent.begin < lower_statement(fe, r).end)
+            return false;
+    return true;
+}
+
+/* The statements in e, if there are some, as section k. */
+static const char *new_section(struct conditional *c, struct omp_extent e, unsigned k)
+{
+    struct fe_token t;
+    c->body = e;
+    c->numbers[0] = arena_printf(c->l->fe->a, "%u", k);
+    return fe_next_token(c->l->fe->u, e.begin, &t) && t.begin < e.end ? new_body(c) : "";
+}
+
+static const char *new_sections(struct conditional *c)
 {
     struct fe *fe = c->l->fe;
-    unsigned end = fe_find_top(fe, c->p, a->begin + 2, a->end, ",");
+    unsigned at = fe_begin(fe, c->p->stmt) + 1, k = 0;
+    const char *text = "{";
+    for (struct fe_pragma *q = c->p + 1; q < fe->pragmas.at + fe->pragmas.n; q++)
+        if (is_section_of(fe, c->p, q)) {
+            const char *section = new_section(c, (struct omp_extent){ at, q->extent.begin }, k++);
+            text = arena_printf(fe->a, "%s%s%s", text, section,
+                                lower_line(fe, "omp section", q->extent.begin));
+            at = q->extent.end;
+        }
+    unsigned end = lower_statement(fe, c->p).end - 1;
+    return arena_printf(fe->a, "%s%s }", text, new_section(c, (struct omp_extent){ at, end }, k));
+}
+
+/* ------------------------------------------------------------------ what is written */
+static const char *new_statement(struct conditional *c)
+{
+    struct fe *fe = c->l->fe;
+    if (c->p->c->leaves & OMPL_SECTIONS)
+        return new_sections(c);
     struct omp_extent head = { c->p->extent.end, c->body.begin },
                       tail = { c->body.end, lower_statement(fe, c->p).end };
-    return arena_printf(fe->a, "%s%s%s%s%s if (%s.number) %s = %s.value;",
-                        lower_line(fe, new_directive(c, a, end), c->p->extent.begin),
-                        lower_text(fe, head), new_body(c), lower_text(fe, tail), single, c->last,
-                        c->var->name, c->last);
+    return arena_printf(fe->a, "%s%s%s", lower_text(fe, head), new_body(c), lower_text(fe, tail));
+}
+
+/* The statement with its directive, and what sets the variable. */
+static const char *new_construct(struct conditional *c, const struct lower_argument *a,
+                                 const char *single)
+{
+    struct fe *fe = c->l->fe;
+    return arena_printf(fe->a, "%s%s%s if (%s.number[0]) %s = %s.value;",
+                        lower_line(fe, new_directive(c, a), c->p->extent.begin), new_statement(c),
+                        single, c->last, c->var->name, c->last);
+}
+
+/* Where no parallel construct is around. */
+static const char *new_orphan(struct conditional *c, const struct lower_argument *a)
+{
+    struct fe *fe = c->l->fe;
+    const char *all = lower_name(c->l, "all"), *x = c->var->name;
+    unsigned at = c->p->extent.begin;
+    const char *allocate =
+        arena_printf(fe->a, "%s { %s = __builtin_malloc(sizeof *%s); *%s = %s; }",
+                     lower_line(fe, arena_printf(fe->a, "omp single copyprivate(%s)", all), at),
+                     all, all, all, c->last);
+    const char *bring =
+        arena_printf(fe->a, "%s { if (%s) *%s = %s; }%s%s",
+                     lower_line(fe, arena_printf(fe->a, "omp critical(%s)", c->later), at),
+                     is_later(c, c->last, arena_printf(fe->a, "(*%s)", all)), all, c->last,
+                     lower_line(fe, "omp barrier", at), lower_line(fe, "omp single", at));
+    return arena_printf(fe->a,
+                        "%s struct %s *%s;%s%s%s%s { if (%s->number[0]) %s = %s->value; "
+                        "__builtin_free(%s); }",
+                        declarations(c), c->type, all, allocate,
+                        lower_line(fe, new_directive(c, a), at), new_statement(c), bring, all, x,
+                        all, all);
+}
+
+static bool read(struct conditional *c, struct lower_argument *a)
+{
+    if (!c->p->found || !read_item(c, a))
+        return false;
+    c->n = c->p->c->leaves & OMPL_SECTIONS ? 1 : 0;
+    return c->n || read_loops(c);
 }
 
 void lower_conditional(struct lowering *l, struct fe_pragma *p)
@@ -221,18 +328,22 @@ void lower_conditional(struct lowering *l, struct fe_pragma *p)
     struct conditional c = { .l = l, .p = p };
     struct lower_argument a;
     const struct fe_pragma *q = is_shared_out(p) ? parallel_around(fe, p) : NULL;
-    if (is_shared_out(p) && !q)
-        lower_initial(l, p);
-    if ((is_shared_out(p) && !q) || !read_loops(&c) || !read_item(&c, &a))
+    c.alone = is_shared_out(p) && !q;
+    if (c.alone && lower_in_target(l, p))
+        return;
+    if (!read(&c, &a))
         return;
     c.set = lower_name(l, "set");
     c.last = lower_name(l, "last");
     c.later = lower_name(l, "later");
+    c.type = lower_name(l, "type");
     const char *single = lower_line(fe, "omp single", p->extent.begin);
     if (q)
         declare_around(&c, q);
-    lower_replace(l, lower_statement(fe, p),
-                  q ? arena_printf(fe->a, "{ %s %s.number = 0; %s }", single, c.last,
-                                   new_loop(&c, &a, single))
-                    : arena_printf(fe->a, "{ %s%s }", declarations(&c), new_loop(&c, &a, "")));
+    const char *text =
+        c.alone ? new_orphan(&c, &a)
+        : q     ? arena_printf(fe->a, "%s %s.number[0] = 0; %s", single, c.last,
+                               new_construct(&c, &a, single))
+                : arena_printf(fe->a, "%s%s", declarations(&c), new_construct(&c, &a, ""));
+    lower_replace(l, lower_statement(fe, p), arena_printf(fe->a, "{ %s }", text));
 }

@@ -101,22 +101,25 @@ static bool drop(struct initial *x, enum omp_clause_kind kind)
     return true;
 }
 
-void lower_initial(struct lowering *l, struct fe_pragma *p)
+bool lower_in_target(struct lowering *l, struct fe_pragma *p)
 {
     struct fe *fe = l->fe;
     const struct fe_pragma *target = target_around(fe, p);
     unsigned edits = l->edits.n;
     if (!target || !p->found)
-        return;
+        return target;
     struct omp_extent e = lower_statement(fe, p);
     struct initial x = { l, p, lower_statement(fe, target), "", "" };
     if (!drop(&x, OMPC_FIRSTPRIVATE) || !drop(&x, OMPC_LASTPRIVATE)) {
         l->edits.n = edits;
-        return;
+        return true;
     }
     if (*x.before)
         fe_add_edit(fe, &l->edits, e.begin, 0,
                     arena_printf(fe->a, "%s\n# %u\n", x.before, fe_place(fe->u, e.begin).line));
     if (*x.after)
         fe_add_edit(fe, &l->edits, e.end, 0, x.after);
+    return true;
 }
+
+void lower_initial(struct lowering *l, struct fe_pragma *p) { lower_in_target(l, p); }

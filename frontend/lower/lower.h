@@ -145,6 +145,7 @@ bool lower_is_conditional(struct fe *, const struct fe_pragma *);
 /* May a construct of the one thread of a target construct have firstprivate, lastprivate? */
 bool lower_is_initial(struct fe *, const struct fe_pragma *);
 void lower_initial(struct lowering *, struct fe_pragma *);
+bool lower_in_target(struct lowering *, struct fe_pragma *); /* Is it such a construct? */
 void lower_indirect(struct lowering *, struct fe_pragma *);
 bool lower_is_indirect(struct fe *, const struct fe_pragma *);
 void lower_memory_order(struct lowering *, struct fe_pragma *);

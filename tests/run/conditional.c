@@ -1,5 +1,6 @@
 /* lastprivate(conditional: …) */
 #include "check.h"
+#include <unistd.h>
 struct pair { int a; double b; };
 enum { M = 100 };
 
@@ -65,6 +66,122 @@ static void nests(const int *v)
     CHECK_EQ(y, want);
 }
 
+/* Functions in which no parallel construct is. */
+#pragma omp begin declare target
+static int gx, gy;
+static double gd;
+static void orphan(const int *v)
+{
+#pragma omp for lastprivate(conditional: gx, gd) schedule(dynamic)
+    for (int i = 0; i < M; i++) {
+        if (v[i] > 50) gx = i;
+        if (v[i] == 3) gd = i + .5;
+    }
+}
+static void orphan_simd(const int *v)
+{
+#pragma omp for simd lastprivate(conditional: gy) simdlen(4) nowait
+    for (int i = 0; i < M; i++) if (v[i] > 50) gy = i;
+}
+static void orphan_sections(int k)
+{
+#pragma omp sections lastprivate(conditional: gx)
+    {
+        if (k & 1) gx = 101;
+#pragma omp section
+        if (k & 2) gx = 102;
+#pragma omp section
+        if (k & 4) gx = 103;
+    }
+}
+#pragma omp end declare target
+
+static void orphans(const int *v)
+{
+    int x = 0, y = 0, last = -1;
+    double d = 0, at = -1;
+    for (int i = 0; i < M; i++) last = v[i] > 50 ? i : last, at = v[i] == 3 ? i + .5 : at;
+#pragma omp target parallel map(tofrom: x, d, y) map(to: v[0:M]) num_threads(40)
+    {
+#pragma omp single
+        gx = -5, gd = -5, gy = -5;
+        orphan(v);
+#pragma omp single
+        x = gx, d = gd;
+        orphan_simd(v);
+#pragma omp barrier
+#pragma omp single
+        y = gy;
+    }
+    CHECK(x == last && d == at && y == last);
+    for (int threads = 1; threads < 5; threads += 3) {
+        gx = gy = -1, gd = -1;
+#pragma omp parallel num_threads(threads)
+        {
+            orphan(v);
+            orphan_simd(v);
+        }
+        CHECK(gx == last && gd == at && gy == last);
+    }
+}
+
+/* The last section that assigns. */
+static void sections(int k)
+{
+    int want = k & 4 ? 103 : k & 2 ? 102 : k & 1 ? 101 : 7, x = 0, y = 7, z = 7, w = -1, u = 0;
+#pragma omp target parallel map(from: x) num_threads(5)
+    {
+#pragma omp single
+        gx = 7;
+        orphan_sections(k);
+#pragma omp single
+        x = gx;
+    }
+    gx = 7;
+#pragma omp parallel num_threads(2)
+    orphan_sections(k);
+#pragma omp target parallel sections lastprivate(conditional: y) map(tofrom: y) num_threads(2)
+    {
+#pragma omp section
+        if (k & 1) y = 101;
+#pragma omp section
+        if (k & 2) y = 102;
+#pragma omp section
+        if (k & 4) { y = 1; y += 102; }
+    }
+#pragma omp parallel sections lastprivate(conditional: z, w) lastprivate(u)
+    {
+        if (k & 1) z = 101;
+        w = 11;
+#pragma omp section
+        if (k & 2) z = 102;
+#pragma omp section
+        {
+            if (k & 4) z = 103;
+            u = k;
+        }
+    }
+    CHECK(x == want && gx == want && y == want && z == want && w == 11 && u == k);
+}
+
+/* Inner bounds that depend on outer variables; threads that run an earlier iteration after a later one. */
+static void orders(void)
+{
+    int t = -1, u = -1, v = -1, want = -1, back = -1;
+    for (int i = 0; i < 10; i++) for (int j = i; j < 12; j++) if ((i * j) % 7 == 3) want = i * 100 + j;
+    for (int i = 9; i >= 0; i--) for (int j = i; j < 12; j++) if ((i * j) % 7 == 3) back = i * 100 + j;
+#pragma omp target parallel for collapse(2) lastprivate(conditional: t) map(tofrom: t)
+    for (int i = 0; i < 10; i++) for (int j = i; j < 12; j++) if ((i * j) % 7 == 3) t = i * 100 + j;
+#pragma omp parallel for collapse(2) lastprivate(conditional: u)
+    for (int i = 9; i >= 0; i--) for (int j = i; j < 12; j++) if ((i * j) % 7 == 3) u = i * 100 + j;
+#pragma omp parallel for schedule(nonmonotonic: dynamic, 1) lastprivate(conditional: v) num_threads(2)
+    for (int i = 0; i < 40; i++) {
+        if (i < 20) usleep(2000);
+        v = i;
+    }
+    CHECK(t == want && u == back && v == 39);
+}
+
 int main(void)
 {
     enum { N = 300 };
@@ -98,6 +215,9 @@ int main(void)
     CHECK_EQ(last.b, v[down]);
     CHECK_EQ(up, five);
     shared_out(v);
+    orphans(v);
+    orders();
+    for (int k = 0; k < 8; k++) sections(k);
     nests(v);
     return RESULT;
 }
