@@ -577,16 +577,15 @@ check "... and nothing else" silent err warning
 # in the order of the text, each line once, whichever pass has found it
 cat >order.c <<'C'
 static _Thread_local int n;
-int main(void) { long double x = 0; int k;
+int main(void) { long double x = 0; int v[2];
 #pragma omp target map(x)
 { x = 1;
   n++; }
 #pragma omp target
   __asm__("nop");
 #pragma omp target
-#pragma omp parallel for collapse(2) lastprivate(conditional: k)
-for (int i = 0; i < 2; i++)
-for (int j = i; j < 2; j++) k = i; }
+#pragma omp parallel for reduction(+: v) allocate(align(64): v)
+for (int i = 0; i < 2; i++) v[i] = i; }
 C
 check "messages in order: refused" test_must_fail 1 "$CC" $ARCH -c order.c
 grep -o '^order.c:[0-9]*:[0-9]*: error' .log >places
@@ -597,18 +596,18 @@ cat >macro.c <<'C'
 #include <assert.h>
 #define STOP(x) __asm__("nop"); x = 1
 #define OUTER(y) do { STOP(y); } while (0)
-#define REGION _Pragma("omp target parallel for collapse(2) lastprivate(conditional: s)")
+#define REGION _Pragma("omp target parallel for reduction(+: v) allocate(align(64): v)")
 #define N 10
 static _Thread_local int n, k;
-int main(void) { int s = 0, *p = &s;
+int main(void) { int s = 0, *p = &s, v[2];
 #pragma omp target map(tofrom: s)
   {  s++;   OUTER(s); n++; }
   REGION
-  for (int i = 0; i < 9; i++) for (int j = i; j < 9; j++) s = 1;
-#pragma omp target parallel for map(p[0:N]) \
-        num_threads(4) collapse(2) \
-        lastprivate(conditional: s)
-  for (int i = 0; i < 9; i++) for (int j = i; j < 9; j++) s = 1;
+  for (int i = 0; i < 9; i++) v[0] = 1;
+#pragma omp target parallel for reduction(+: v) map(p[0:N]) \
+        num_threads(4) allocate(align(64): \
+        v)
+  for (int i = 0; i < 9; i++) v[0] = 1;
 #pragma omp target
   { p = NULL; p = NULL; assert(s &&
         k); }
