@@ -182,9 +182,9 @@ static void set_used_bytes(struct fe *fe, const struct omp_construct *c, struct 
 static void refine_maps(struct fe *fe, struct omp_construct *c)
 {
     map_list all = listed_maps(fe, c), listed = listed_maps(fe, c);
-    unsigned type = c->leaves & OMPL_EXIT_DATA    ? OMPM_RELEASE | OMPM_POINTER
-                    : c->leaves & OMPL_ENTER_DATA ? OMPM_ALLOC | OMPM_POINTER
-                                                  : OMPM_ALLOC;
+    bool region = !(c->leaves & OMPL_DATA); /* which uses the pointers */
+    unsigned type = (c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_ALLOC) |
+                    (region ? 0 : (unsigned)OMPM_POINTER);
     for (unsigned i = 0; i < listed.n && !(c->leaves & OMPL_UPDATE); i++)
         if (listed.at[i].item && !(listed.at[i].type & OMPM_UNATTACHED))
             add_pointers(fe, &all, listed.at[i].item, type, listed.at[i].over);

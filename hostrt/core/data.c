@@ -247,9 +247,7 @@ static int set_links(struct work *w, const struct ompgpu_entry *e)
     return 0;
 }
 
-/* What the mapping that is made for an item has to hold: all of its block, unless a part of that is
- * mapped already. */
-static struct part storage_for(struct work *w, const struct ompgpu_map *m)
+static struct part block_of(const struct work *w, const struct ompgpu_map *m)
 {
     uintptr_t begin = (uintptr_t)m->begin, end = begin + m->size;
     for (unsigned i = 0; (m->flags & OMPGPU_MAP_BLOCK) && i < w->n; i++) {
@@ -261,9 +259,17 @@ static struct part storage_for(struct work *w, const struct ompgpu_map *m)
         begin = at < begin ? at : begin;
         end = at + x->size > end ? at + x->size : end;
     }
-    if (end - begin > m->size && ompgpu_present_find(w->dev, begin, end - begin))
-        return (struct part){ (uintptr_t)m->begin, m->size };
     return (struct part){ begin, end - begin };
+}
+
+/* What the mapping that is made for an item has to hold: all of its block, unless a part of that is
+ * mapped already. */
+static struct part storage_for(struct work *w, const struct ompgpu_map *m)
+{
+    struct part block = block_of(w, m);
+    if (block.size > m->size && ompgpu_present_find(w->dev, block.begin, block.size))
+        return (struct part){ (uintptr_t)m->begin, m->size };
+    return block;
 }
 
 static int check_new_item(struct work *w, const struct ompgpu_map *m)
@@ -436,11 +442,16 @@ static void undo_attaching(struct work *w)
 
 /* ------------------------------------------------------------------ entering */
 /* A struct of which a part is mapped: does the region need more of it? */
-static int check_used(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
+static bool uses_more(const struct ompgpu_map *m, const struct ompgpu_entry *e)
 {
     const unsigned long *used = m->flags & OMPGPU_MAP_ATTACH ? NULL : m->attach;
     uintptr_t base = (uintptr_t)m->base;
-    if (!used || (base + used[0] >= e->begin && base + used[1] <= e->end))
+    return used && (base + used[0] < e->begin || base + used[1] > e->end);
+}
+
+static int check_used(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
+{
+    if (!uses_more(m, e))
         return 0;
     char place[256];
     w->wrong = true;
@@ -523,6 +534,21 @@ static void store_results(const struct work *w)
     }
 }
 
+/* Pointers that make way for the item's block, of which they are a part, or for a variable of which
+ * the region uses more. */
+static struct ompgpu_entry *cover(struct work *w, const struct ompgpu_map *m)
+{
+    if (!m->size || !(m->flags & (OMPGPU_MAP_BLOCK | OMPGPU_MAP_IMPLICIT)))
+        return NULL;
+    struct part all = block_of(w, m);
+    const struct ompgpu_entry *e = ompgpu_present_find(w->dev, all.begin, all.size);
+    bool lacks =
+        e && e->pointer &&
+        ((m->flags & OMPGPU_MAP_BLOCK) ? e->begin > all.begin || e->end < all.begin + all.size
+                                       : uses_more(m, e));
+    return lacks ? ompgpu_cover(w->dev, all.begin, all.size) : NULL;
+}
+
 static int make_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *covered,
                       struct ompgpu_entry **out)
 {
@@ -571,6 +597,7 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
         return ompgpu_item_wrong(w, m,
                                  "`self` needs memory that host and device share: 'requires "
                                  "unified_shared_memory' or 'self_maps'");
+    covered = cover(w, m);
     const int found = find_entry(w, m, &e);
     if (found < 0)
         return -1;

@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 {
     BEGIN;
     t.p = t.q = a;
-    #pragma omp target enter data map(to: t.p[0:100], t.q[0:0])
+    #pragma omp target enter data map(to: t.p, t.p[0:100], t.q[0:0])
     if (argc > 1) {
         #pragma omp target
         t.p[0] = t.n;

@@ -24,8 +24,45 @@ static long expected(int from)
     return sum;
 }
 
+/* The same with target data; the region maps the struct, members of it, or nothing, and uses more than the pointer. */
+static void in_target_data(void)
+{
+    struct list s = { N, malloc(N * sizeof(int)), NULL };
+    for (int i = 0; i < N; i++) s.a[i] = i;
+#pragma omp target data map(tofrom: s.a[:s.n])
+    {
+#pragma omp target
+        {
+            for (int i = 0; i < s.n; i++) s.a[i] += (int)s.n;
+            s.n++;
+        }
+#pragma omp target map(s.n)
+        {
+            for (int i = 0; i < N; i++) s.a[i]++;
+            s.n++;
+        }
+#pragma omp target map(s.a[:0], s.n)
+        {
+            for (int i = 0; i < N; i++) s.a[i]++;
+            s.n++;
+        }
+#pragma omp target map(s)
+        {
+            for (int i = 0; i < N; i++) s.a[i] += (int)s.n;
+            s.n = 7;
+        }
+#pragma omp target
+        for (int i = 0; i < N; i++) s.a[i]++;
+    }
+    CHECK_EQ(s.n, 7);
+    for (int i = 0; i < N; i++) CHECK_EQ(s.a[i], i + N + 1 + 1 + N + 3 + 1);
+    CHECK(omp_target_is_present(&s.a, omp_get_default_device()) == omp_target_is_present(s.a, omp_get_default_device()));
+    free(s.a);
+}
+
 int main(void)
 {
+    in_target_data();
     struct list s = { N, malloc(N * sizeof(int)), malloc(N * sizeof(int)) };
     int on = 0, *a = s.a, *b = s.b, here = omp_get_default_device();
     long got = 0;
