@@ -21,6 +21,7 @@
  *   reach.c     declare target, which functions and variables the device needs, calls without a
  *               body
  *   sharing.c   data-sharing of every construct, captures and maps of target constructs
+ *   allocate.c  how the allocate directive aligns variables
  *   cancel.c    what cancel and cancellation point end
  *   mode.c      SPMD or generic, which regions need workers
  *   lanes/      loops whose iterations several lanes may run together
@@ -429,6 +430,8 @@ int64_t fe_section_count(const struct omp_section *); /* its elements, -1: not k
 const char *fe_bad_section(const struct omp_item *);  /* what is wrong with them, or NULL */
 /* mistakes/ */
 void fe_find_mistakes(struct fe *);
+/* allocate.c: the variables of allocate directives */
+void fe_align_variables(struct fe *);
 /* rejected.c */
 void fe_find_rejected(struct fe *);
 /* clang22.c: the architecture beside an isa that has none, for the check */

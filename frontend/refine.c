@@ -9,9 +9,7 @@
  *
  * Modes: a variable that a construct outside of the innermost `parallel` makes private exists once
  * a team.  When the threads of the team share and change it, one copy a thread - all that an SPMD
- * kernel could give - would be wrong: the region is generic.
- *
- * allocate(v) align(n): the declaration of v says so in the device text. */
+ * kernel could give - would be wrong: the region is generic. */
 #include "frontend/fe.h"
 #include <string.h>
 
@@ -215,26 +213,9 @@ static void note_whole_pointers(struct fe *fe)
             }
 }
 
-/* With the specifiers it counts for all variables of the declaration, which does no harm. */
-static void align_variables(struct fe *fe, const struct fe_pragma *p)
-{
-    const struct omp_clause *align = fe_clause(p->c, OMPC_ALIGN);
-    for (unsigned k = p->clauses_at; align && k < p->ntokens; k++) {
-        const struct fe_token *t = &p->tokens[k];
-        const struct omp_ref *r = t->begin < align->extent.begin ? fe_ref_at(fe, t->begin) : NULL;
-        if (r && r->var->storage == OMPS_LOCAL)
-            *VEC_PUSH(fe->a, &fe->renames) =
-                (struct omp_rename){ r->var->begin, 0,
-                                     arena_printf(fe->a, "__attribute__((aligned(%lld))) ",
-                                                  (long long)align->expr.value) };
-    }
-}
-
 void fe_refine(struct fe *fe)
 {
-    for (unsigned i = 0; i < fe->pragmas.n; i++)
-        if (fe->pragmas.at[i].c->directive == OMPDIR_ALLOCATE)
-            align_variables(fe, &fe->pragmas.at[i]);
+    fe_align_variables(fe);
     note_whole_pointers(fe);
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         struct omp_construct *c = fe->u->constructs[i];

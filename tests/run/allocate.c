@@ -47,6 +47,25 @@ static int misaligned(const void *p, unsigned n)
     return (uintptr_t)any % n != 0;
 }
 
+/* The alignment of the allocator, and of the clause: the larger one counts. */
+static void by_allocator(void)
+{
+    static const omp_alloctrait_t t[] = { { omp_atk_pool_size, 9000 }, { omp_atk_alignment, 256 } };
+    static const omp_alloctrait_t u[2] = { { .key = omp_atk_fallback, omp_atv_abort_fb }, { omp_atk_alignment, 32 } };
+    omp_allocator_handle_t a = omp_null_allocator, b = a;
+    int bad = -1;
+#pragma omp target map(from: bad) uses_allocators(traits(t): a) uses_allocators(traits(u): b)
+    {
+        char pad = 1, x[3], y = 2, z = 3, p = 4;
+#pragma omp allocate(x) allocator(a)
+#pragma omp allocate(y) allocator(a) align(64)
+#pragma omp allocate(z) allocator(b) align(128)
+#pragma omp allocate(p) allocator(b)
+        bad = misaligned(x, 256) + misaligned(&y, 256) + misaligned(&z, 128) + misaligned(&p, 32) + pad - 1;
+    }
+    CHECK_EQ(bad, 0);
+}
+
 static void aligned(void)
 {
     enum { LARGE = 256 };
@@ -116,6 +135,7 @@ int main(void)
     static double x[N * N], y[N * N], z[N * N];
     int sum = 0, on = 0;
     aligned();
+    by_allocator();
     device_allocator();
     for (int i = 0; i < N * N; i++)
         x[i] = i % 7, y[i] = i % 5;
