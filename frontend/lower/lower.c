@@ -56,6 +56,7 @@ static const struct row {
 } rows[] = {
     { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_has_comma, lower_commas },
     { OMPDIR_UNKNOWN, OMPC_DEVICE, false, lower_has_device_modifier, lower_device_modifier },
+    { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_has_misplaced_iterator, lower_misplaced_iterator },
     { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_selects_required, lower_required },
     { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_selects_unknown, lower_unknown },
     { OMPDIR_BEGIN_DECLARE_VARIANT, OMPC_COUNT, false, lower_is_inner_variant_block,

@@ -3,6 +3,8 @@
  *     parallel, private(x)         parallel private(x): clang reads nothing after the comma
  *     metadirective when(…), …     … without the comma, which it has an error for
  *     device(device_num: d)        device(d), but on target: it reads an expression
+ *     map(mapper(m), iterator(…), to: x)      map(iterator(…), mapper(m), to: x): an error
+ *     from(iterator(…), mapper(m): x)         from(mapper(m), iterator(…): x): a warning
  *
  * device={isa("sm_90")} gets its architecture for the check alone (clang22.c): an isa of another
  * one is unknown to the host, and in our choice the architecture would count.
@@ -119,11 +121,68 @@ void lower_device_modifier(struct lowering *l, struct fe_pragma *p)
     fe_add_edit(l->fe, &l->edits, begin, p->tokens[k + 1].end - begin, "");
 }
 
+/* ------------------------------------------------------------------ where an iterator stands */
+struct modifiers { /* tokens */
+    unsigned begin, end, iterator, iterator_end;
+};
+
+/* Those of the clause, if its iterator does not stand where clang reads it. */
+static bool is_misplaced(const struct fe *fe, const struct fe_pragma *p,
+                         const struct lower_argument *a, struct modifiers *m)
+{
+    *m = (struct modifiers){ .begin = a->begin, .end = fe_find_top(fe, p, a->begin, a->end, ":") };
+    for (unsigned k = m->begin, end; m->end < a->end && k < m->end; k = end + 1) {
+        end = fe_find_top(fe, p, k, m->end, ",");
+        if (lower_keyword(fe, p, k) == OMPK_ITERATOR && fe_word_at(fe, p, k + 1, "("))
+            m->iterator = k, m->iterator_end = end;
+    }
+    bool first = fe_clause_named(fe, &p->tokens[a->at]) == OMPC_MAP;
+    return m->iterator && (first ? m->iterator > m->begin : m->iterator_end < m->end);
+}
+
+static bool next_misplaced(const struct fe *fe, const struct fe_pragma *p, unsigned k,
+                           struct modifiers *m)
+{
+    static const enum omp_clause_kind kinds[] = { OMPC_MAP, OMPC_TO, OMPC_FROM };
+    struct lower_argument a;
+    for (unsigned i = 0; p->nnames && i < sizeof kinds / sizeof *kinds; i++)
+        for (unsigned at = k; lower_find(fe, p, kinds[i], at, &a); at = lower_after(fe, p, &a))
+            if (is_misplaced(fe, p, &a, m))
+                return true;
+    return false;
+}
+
+bool lower_has_misplaced_iterator(struct fe *fe, const struct fe_pragma *p)
+{
+    struct modifiers m;
+    return !fe_is_system(fe, p->extent.begin) && next_misplaced(fe, p, p->clauses_at, &m);
+}
+
+/* One, the others in another round. */
+void lower_misplaced_iterator(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct modifiers m;
+    next_misplaced(fe, p, p->clauses_at, &m);
+    bool last = m.iterator_end == m.end; /* it goes to the beginning */
+    const char *iterator = lower_tokens(fe, p, m.iterator, m.iterator_end),
+               *others =
+                   last ? lower_tokens(fe, p, m.begin, m.iterator - 1)
+                        : arena_printf(fe->a, "%s %s", lower_tokens(fe, p, m.begin, m.iterator),
+                                       lower_tokens(fe, p, m.iterator_end + 1, m.end));
+    bool first = fe_clause_named(fe, &p->tokens[m.begin - 2]) == OMPC_MAP;
+    unsigned begin = p->tokens[m.begin].begin;
+    fe_add_edit(
+        fe, &l->edits, begin, p->tokens[m.end].begin - begin,
+        arena_printf(fe->a, "%s, %s", first ? iterator : others, first ? others : iterator));
+}
+
 bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
 {
     return lower_is_split(fe, p) || lower_has_target_default(fe, p) ||
            lower_has_group_type(fe, p) || lower_lone_isa(fe, p) ||
-           next_comma(fe, p, p->clauses_at) || device_modifier(fe, p) || lower_is_reverse(fe, p) ||
+           next_comma(fe, p, p->clauses_at) || device_modifier(fe, p) ||
+           lower_has_misplaced_iterator(fe, p) || lower_is_reverse(fe, p) ||
            lower_has_levels(fe, p) || lower_has_original(fe, p) || lower_appends_preferred(fe, p) ||
            lower_selects_required(fe, p) || p->c->directive == OMPDIR_DECLARE_INDUCTION ||
            /* a variant that it has not chosen itself would go unchecked */

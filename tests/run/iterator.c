@@ -59,8 +59,40 @@ static void shapes(int n, int m)
     CHECK(!p[m + 1]);
     free(p);
 }
+struct list { int n, *p; };
+#pragma omp declare mapper(all : struct list s) map(s, s.p[0 : s.n])
+
+/* Modifiers come in any order. */
+static void orders(void)
+{
+    struct list s[3];
+    int wrong = 0;
+    for (int k = 0; k < 3; k++) {
+        s[k].p = calloc(6, sizeof(int));
+        s[k].n = 4 + k;
+    }
+#pragma omp target enter data map(mapper(all), iterator(k = 0 : 3), to : s[k])
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < s[k].n; i++)
+            s[k].p[i] = i;
+#pragma omp target update to(iterator(k = 0 : 3), mapper(all), present : s[k])
+#pragma omp target map(present, mapper(all), iterator(k = 0 : 3), tofrom : s[k])
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < s[k].n; i++)
+            s[k].p[i] *= k + 2;
+#pragma omp target update from(iterator(int k = 0 : 3), mapper(all) : s[k])
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < s[k].n; i++)
+            wrong += s[k].p[i] != i * (k + 2);
+    CHECK_EQ(wrong, 0);
+#pragma omp target exit data map(mapper(all), iterator(k = 0 : 3), delete : s[k])
+    for (int k = 0; k < 3; k++)
+        free(s[k].p);
+}
+
 int main(void)
 {
+    orders();
     int *p[N], *q[N];
     for (int i = 0; i < N; i++) {
         p[i] = q[i] = malloc(M * sizeof(int));
