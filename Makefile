@@ -186,7 +186,8 @@ $(TOOLS)/omp-split: $(split_obj)
 	$(Q)$(link) $^ $(libclang) -o $@
 $(TOOLS)/omp-device: $(device_obj) Makefile
 	$(call say,LD,$@)
-	$(Q)$(link) $(device_obj) $(device_libs) -o $@
+	$(Q)$(link) $(device_obj) $(device_libs) -o $@ 2>$(O)/archives.log || \
+	  $(link) $(device_obj) $(libllvm) -o $@ # archives that want other libraries
 $(TOOLS)/omp-machine: $(machine_obj)
 	$(call say,LD,$@)
 	$(Q)$(link) $^ -ldl -o $@
