@@ -188,7 +188,7 @@ static unsigned max_threads(const struct cg_plan *p)
 static bool is_constant_clause(const struct omp_clause *c) { return !c || cg_constant(c); }
 
 /* Is the kernel launched with max_threads() threads, whatever the device and the environment?  The
- * clauses that the host asks (thread_limit() in host.c) are constants. */
+ * clauses that the host asks (thread_limit() in host/region.c) are constants. */
 static bool is_exact(const struct cg_plan *p)
 {
     enum { LARGEST = 1024 };

@@ -50,6 +50,26 @@ bool cg_collects_maps(const struct omp_construct *c)
     return false;
 }
 
+void cg_declare_list(struct cg *cg, const struct omp_construct *c)
+{
+    if (cg_collects_maps(c))
+        cg_line(cg, "struct __ompgpu_map_list @list = { 0, 0, 0 };");
+}
+
+void cg_free_list(struct cg *cg, const struct omp_construct *c)
+{
+    if (cg_collects_maps(c))
+        cg_line(cg, "__ompgpu_map_free(&@list);");
+}
+
+/* As two arguments. */
+const char *cg_entries_of(struct cg *cg, const struct omp_construct *c, unsigned n)
+{
+    if (cg_collects_maps(c))
+        return cg_strf(cg, "@list.at, @list.n");
+    return n ? cg_strf(cg, "@maps, %u", n) : "0, 0";
+}
+
 /* One that is not in a loop can be called by its number. */
 static void write_entry(struct cg *cg, struct entries *e, const struct piece *p, unsigned flags)
 {
