@@ -25,6 +25,6 @@ random_programs() {                             # GENERATOR PROGRAMS KERNELS
         seed=$((seed + 1))
     done
 }
-random_programs gen_loops 4 8
+random_programs gen_loops 3 8
 random_programs gen_sharing 2 5
 finish

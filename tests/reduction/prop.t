@@ -1,10 +1,10 @@
 #!/bin/sh
 # Reductions against a serial reference: random types, operators, shapes, lists, directives, geometries and trip counts (gen.c), under
-# several schedules of the emulated device; and a hundred runs with the same bits (bits.c).  360 cases; 10,400 with OMPGPU_LONG=1, some of them on
+# several schedules of the emulated device; and a hundred runs with the same bits (bits.c).  240 cases; 10,400 with OMPGPU_LONG=1, some of them on
 # the PTX machine, too.
 . tests/lib.sh
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
-programs=3 cases=20 again=2 kernels=6
+programs=3 cases=20 again=2 kernels=4
 if [ -n "${OMPGPU_LONG:-}" ]; then programs=26 cases=40 again=4 kernels=10; fi
 
 same_again() {                        # the same output as $T/first, from $T/prog ARGS… with this schedule

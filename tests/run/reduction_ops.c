@@ -1,4 +1,4 @@
-/* every operator on every type, across the league; for three types also in one parallel region and across teams of a generic region */ /* gpus: all */
+/* every operator on every type, across the league; for three types also in one parallel region and across teams of a generic region */
 #include "check.h"
 
 enum { N = 300 };
