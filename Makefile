@@ -311,8 +311,9 @@ export OMPGPU_SANITIZE := $(SANITIZE)
 # A test is a script tests/*/*.t, a program of tests/run, tests/modes or samples, or a unit test
 # (tests/README.md).  prove takes them in this order: the longest first, so that none of them is
 # left over at the end.
-longest := $(addprefix tests/,modes/fuzz.t fuzz/programs.t reduction/prop.t driver/device-link.t \
-             run/reduction_ops.c ptx/cuda.t driver/output.t fuzz/loops.t reduction/deferred.t) $(O)/tests/unit/rt_devicertl
+longest := $(addprefix tests/,modes/fuzz.t run/lanes.t fuzz/programs.t driver/device-link.t mpi/devices.t \
+             driver/output.t mistakes/device.t failure/failure.t mistakes/silent.t run/reduction_ops.c \
+             ptx/cuda.t run/lanes.c run/phase_loops.c) $(O)/tests/unit/rt_devicertl
 scripts = $(filter-out tests/long/% tests/mutants/%,$(sort $(wildcard tests/*/*.t tests/*/*/*.t)))
 programs = $(sort $(wildcard tests/run/*.c tests/modes/*.c samples/*.c))
 check_tests = $(longest) $(filter-out $(longest),$(scripts) $(unit_bin) $(programs))
