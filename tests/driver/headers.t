@@ -19,7 +19,7 @@ main='int main(void) { return region() != 1; }'
 # reaches NAME FLAGS…: the region of the header in x.c runs on the device
 reaches() {
     name=$1; shift
-    check "$name: compiles and links" "$CC" $ARCH $quick "$@" x.c -o x && check "... on the device" on_device ./x
+    check "$name: compiles and links" "$CC" $ARCH $quick "$@" x.c -o x && check "... has device code" has_image x && check "... on the device" on_device ./x
     check "$name: compiles" "$CC" $ARCH $quick "$@" -c x.c -o x.o && check "... has device code" has_image x.o
 }
 # text FORMAT…: of x.c, before main
