@@ -110,6 +110,7 @@ static const struct row {
     { OMPDIR_UNKNOWN, OMPC_REDUCTION, true, lower_has_host_scan, lower_host_scan },
     { OMPDIR_UNKNOWN, OMPC_COUNT, true, lower_has_task_iterations, lower_task_iterations },
     { OMPDIR_UNKNOWN, OMPC_TRANSPARENT, true, always, lower_transparent },
+    { OMPDIR_UNKNOWN, OMPC_IN_REDUCTION, true, lower_reduces_section, lower_reduced_section },
     { OMPDIR_UNKNOWN, OMPC_LASTPRIVATE, true, lower_is_conditional, lower_conditional },
     { OMPDIR_UNKNOWN, OMPC_FIRSTPRIVATE, true, lower_is_initial, lower_initial },
     { OMPDIR_UNKNOWN, OMPC_LASTPRIVATE, true, lower_is_initial, lower_initial },

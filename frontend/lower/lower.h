@@ -127,6 +127,8 @@ void lower_starts(struct lowering *);
 void lower_taskgraph(struct lowering *, struct fe_pragma *);
 void lower_replayable(struct lowering *, struct fe_pragma *);
 void lower_transparent(struct lowering *, struct fe_pragma *);
+bool lower_reduces_section(struct fe *, const struct fe_pragma *);
+void lower_reduced_section(struct lowering *, struct fe_pragma *);
 void lower_host_scan(struct lowering *, struct fe_pragma *);
 bool lower_has_host_scan(struct fe *, const struct fe_pragma *);
 void lower_weak(struct lowering *, struct fe_pragma *);

@@ -37,3 +37,46 @@ void lower_transparent(struct lowering *l, struct fe_pragma *p)
                                lower_line(fe, lower_without(fe, p, OMPC_TRANSPARENT), at),
                                lower_text(fe, (struct omp_extent){ p->extent.end, e.end })));
 }
+
+/* ------------------------------------------------------------------ bounds of reduced sections
+ * clang crashes where a task that takes part in the reduction of w[1:n] does not use n. */
+bool lower_reduces_section(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    for (unsigned k = p->clauses_at;
+         p->assoc == ASSOC_STMT && lower_find(fe, p, OMPC_IN_REDUCTION, k, &a);
+         k = lower_after(fe, p, &a))
+        for (unsigned i = a.begin; i < a.end; i++)
+            if (fe_word_at(fe, p, i, "["))
+                return true;
+    return false;
+}
+
+static bool is_used_in(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
+{
+    FE_EACH(r, fe->refs, e)
+        if (r->var == v)
+            return true;
+    return false;
+}
+
+void lower_reduced_section(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct omp_extent e = lower_statement(fe, p), body = { p->extent.end, e.end };
+    struct lower_argument a;
+    const char *uses = "";
+    for (unsigned k = p->clauses_at; p->found && lower_find(fe, p, OMPC_IN_REDUCTION, k, &a);
+         k = lower_after(fe, p, &a))
+        for (unsigned i = a.begin; i < a.end; i++) {
+            const struct omp_ref *r = fe_ref_at(fe, p->tokens[i].begin);
+            if (r && !is_used_in(fe, body, r->var))
+                uses = arena_printf(fe->a, "%s (void)%s;", uses, r->var->name);
+        }
+    if (!*uses)
+        return;
+    unsigned at = fe_skip_blank(fe->u, p->extent.end);
+    fe_add_edit(fe, &l->edits, at, 0,
+                arena_printf(fe->a, "{%s\n# %u\n", uses, fe_place(fe->u, at).line));
+    fe_add_edit(fe, &l->edits, e.end, 0, " }");
+}

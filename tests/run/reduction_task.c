@@ -215,8 +215,30 @@ static void host_group(void)
     CHECK(x == 21 || x == 42);
 }
 
+/* Sections whose bounds the tasks do not use otherwise. */
+static void sections(int x, int *y, int n, int v)
+{
+    int z[3] = { 45, 46, 47 }, u[n], w[n];
+    for (int i = 0; i < n; i++) w[i] = u[i] = n + i;
+#pragma omp taskgroup task_reduction(+: x, y[:2], z[1:2], u, w[1:v])
+    {
+#pragma omp task in_reduction(+: x, y[:2], z[1:2], u, w[1:v])
+        x++, y[0] += 2, z[1] += 4, u[0] += 5, w[1] += 6;
+#pragma omp target in_reduction(+: x, y[:v], z[1:v], u, w[1:v])
+        {
+            x += 4, y[1] += 6, z[2] += 7, u[1] += 8, w[2] += 7;
+        }
+    }
+    CHECK(x == 47 && y[0] == 45 && y[1] == 50 && z[0] == 45 && z[1] == 50 && z[2] == 54);
+    CHECK(u[0] == 8 && u[1] == 12 && u[2] == 5 && w[0] == 3 && w[1] == 10 && w[2] == 12);
+}
+
 int main(void)
 {
+    int pair[] = { 43, 44 };
+#pragma omp parallel num_threads(3)
+#pragma omp single
+    sections(42, pair, 3, 2);
     taskgroups();
     modifiers();
     taskloops();
