@@ -311,25 +311,8 @@ void lower_metadirective(struct lowering *l, struct fe_pragma *p)
 
 /* ------------------------------------------------------------------ known here
  * Where selectors ask for the constructs around, clang takes the last of several clauses with the
- * same score, also one that asks for less than another. */
-static bool asks_for_constructs(struct fe *fe, const struct fe_pragma *p)
-{
-    for (unsigned k = p->clauses_at; k + 2 < p->ntokens; k++)
-        if (value_of(fe, p, k, WORDS_TRAIT_SET) == TRAITS_CONSTRUCT &&
-            fe_word_at(fe, p, k + 1, "="))
-            return true;
-    return false;
-}
-
-/* Does this one, or another, which may be inside of it? */
-bool lower_asks_for_constructs(struct fe *fe, const struct fe_pragma *p)
-{
-    for (; p < fe->pragmas.at + fe->pragmas.n; p++)
-        if (p->c->directive == OMPDIR_METADIRECTIVE && asks_for_constructs(fe, p))
-            return true;
-    return false;
-}
-
+ * same score, also one that asks for less than another.  And the directive that is chosen may be
+ * one that becomes another itself. */
 /* The constructs around may be others when that is replaced. */
 static bool is_in_metadirective(struct fe *fe, const struct fe_pragma *p)
 {

@@ -100,7 +100,7 @@ static const struct row {
     { OMPDIR_DECLARE_VARIANT, OMPC_COUNT, false, lower_scores_condition, lower_score },
     { OMPDIR_UNKNOWN, OMPC_COUNT, true, lower_has_folded_condition, lower_folded_condition },
     { OMPDIR_METADIRECTIVE, OMPC_COUNT, true, lower_chooses_late, lower_metadirective },
-    { OMPDIR_METADIRECTIVE, OMPC_COUNT, true, lower_asks_for_constructs, lower_known_choice },
+    { OMPDIR_METADIRECTIVE, OMPC_COUNT, true, always, lower_known_choice },
     { OMPDIR_DECLARE_VARIANT, OMPC_COUNT, true, lower_is_late_variant, lower_late_variant },
     { OMPDIR_DISPATCH, OMPC_COUNT, true, always, lower_dispatch },
     { OMPDIR_UNKNOWN, OMPC_NUM_THREADS, true, lower_has_levels, lower_levels },

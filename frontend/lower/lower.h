@@ -102,7 +102,6 @@ void lower_unroll(struct lowering *, struct fe_pragma *);
 void lower_fuse(struct lowering *, struct fe_pragma *);
 void lower_split(struct lowering *, struct fe_pragma *);
 void lower_metadirective(struct lowering *, struct fe_pragma *);
-bool lower_asks_for_constructs(struct fe *, const struct fe_pragma *);
 void lower_known_choice(struct lowering *, struct fe_pragma *);
 bool lower_scores_condition(struct fe *, const struct fe_pragma *);
 bool lower_selects_unknown(struct fe *, const struct fe_pragma *);

@@ -190,6 +190,23 @@ static void order(void)
     CHECK(there == 1 && nasked == 3 && asked[0] == 2 && asked[1] == 3 && asked[2] == 1);
 }
 
+/* The directive that is chosen becomes another itself. */
+static void become_others(int n)
+{
+    int a[20], b[20], k = 3, y = -1, wrong = 0;
+#pragma omp metadirective when(user={condition(n > 9)}: target parallel for lastprivate(conditional: y) induction(step(2), +: k) map(from: a)) \
+    when(user={condition(n > 5)}: parallel for lastprivate(conditional: y) induction(step(2), +: k)) otherwise(nothing)
+    for (int i = 0; i < 20; i++) {
+        a[i] = k;
+        if (i % 7 == 2) y = i;
+    }
+#pragma omp metadirective when(implementation={vendor(llvm)}: target teams distribute parallel for) otherwise(parallel for)
+#pragma omp metadirective when(user={condition(1)}: tile sizes(4)) otherwise(nothing)
+    for (int i = 0; i < 20; i++) b[i] = i;
+    for (int i = 0; i < 20; i++) wrong += a[i] != 3 + 2 * i || b[i] != i;
+    CHECK(wrong == 0 && y == 16 && k == 43);
+}
+
 /* Many conditions: the statement is there once for each, not 2^n times; and the first of two that hold is chosen, although the other one asks for more
  * of something else. */
 static int many(int n)
@@ -216,6 +233,7 @@ int main(void)
 {
     static const int expected[] = { 1, 100, 2, 3, 4, 5, 6, 100, 800, 900, 1000, 1100, 100 };
     for (int i = 0; i < COUNT(expected); i++) CHECK_EQ(many(i), expected[i]);
+    become_others(8), become_others(12);
     parts(1);
     CHECK(around(0, 0) == 1 && around(0, 1) == 1 && around(1, 0) == 10 && around(1, 1) == 11);
     order();
