@@ -478,6 +478,15 @@ bool fe_chosen_everywhere(struct fe *fe, const struct fe_pragma *p, unsigned *b,
     return !host.unknown && !device.unknown && host.b == device.b;
 }
 
+bool fe_chosen_apart(struct fe *fe, const struct fe_pragma *p, unsigned host[2], unsigned device[2])
+{
+    struct around around = constructs_around(fe, p->extent.begin, false);
+    struct choice h = choose(fe, p, false, &around), d = choose(fe, p, true, &around);
+    host[0] = h.b, host[1] = h.e;
+    device[0] = d.b, device[1] = d.e;
+    return has_target(&around) && !h.unknown && !d.unknown && h.b != d.b;
+}
+
 static bool mentions_target(const struct fe *fe, const struct fe_pragma *p)
 {
     struct selector s = { .fe = (struct fe *)fe, .p = p };

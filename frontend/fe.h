@@ -457,6 +457,8 @@ void fe_resolve_metadirectives(struct fe *);
 void fe_apply_variants(struct fe *);
 /* Does the metadirective stand for the same directive on host and device, its tokens [*b, *e)? */
 bool fe_chosen_everywhere(struct fe *, const struct fe_pragma *, unsigned *b, unsigned *e);
+/* In a target construct, known, and not the same: what the host and the device run. */
+bool fe_chosen_apart(struct fe *, const struct fe_pragma *, unsigned host[2], unsigned device[2]);
 const char *fe_variant_unknown(struct fe *, const struct fe_pragma *);
 /* begin declare variant: could its functions be the ones to call on the device, or on the host? */
 bool fe_variants_match(struct fe *, const struct fe_pragma *, bool device);

@@ -323,12 +323,39 @@ static bool is_in_metadirective(struct fe *fe, const struct fe_pragma *p)
     return false;
 }
 
+static const char *chosen_side(struct fe *fe, const struct fe_pragma *p, const unsigned *tokens)
+{
+    return side(fe, p,
+                tokens[0] < tokens[1]
+                    ? arena_printf(fe->a, "omp %s", lower_tokens(fe, p, tokens[0], tokens[1]))
+                    : "");
+}
+
+/* What only the host or only the device runs, and becomes another. */
+static void choose_apart(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    unsigned host[2], device[2];
+    if ((p->takes_statement && !p->found) || !fe_chosen_apart(fe, p, host, device) ||
+        !(lower_becomes_another(fe, p, host) || lower_becomes_another(fe, p, device)))
+        return;
+    const char *asks =
+        lower_declare(fe, p, "omp_is_initial_device", "extern int omp_is_initial_device(void);");
+    lower_replace(l, p->takes_statement ? lower_statement(fe, p) : p->extent,
+                  arena_printf(fe->a, "{ %s if (omp_is_initial_device()) {%s} else {%s} }", asks,
+                               chosen_side(fe, p, host), chosen_side(fe, p, device)));
+}
+
 void lower_known_choice(struct lowering *l, struct fe_pragma *p)
 {
     struct fe *fe = l->fe;
     unsigned b, e;
-    if (is_in_metadirective(fe, p) || !fe_chosen_everywhere(fe, p, &b, &e))
+    if (is_in_metadirective(fe, p))
         return;
+    if (!fe_chosen_everywhere(fe, p, &b, &e)) {
+        choose_apart(l, p);
+        return;
+    }
     const char *line =
         b < e ? lower_line(fe, arena_printf(fe->a, "omp %s", lower_tokens(fe, p, b, e)),
                            p->extent.end)

@@ -142,6 +142,21 @@ static const struct row *row_of(struct fe *fe, const struct fe_pragma *p)
     return NULL;
 }
 
+bool lower_becomes_another(struct fe *fe, struct fe_pragma *p, const unsigned tokens[2])
+{
+    struct fe_pragma written = *p;
+    struct omp_construct c = *p->c;
+    if (tokens[0] == tokens[1])
+        return false;
+    p->c = &c;
+    p->tokens += tokens[0];
+    p->ntokens = tokens[1] - tokens[0];
+    fe_read_directive(fe, p);
+    bool another = row_of(fe, p) != NULL;
+    *p = written;
+    return another;
+}
+
 /* ------------------------------------------------------------------ pieces of text */
 bool lower_find(const struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
                 unsigned k, struct lower_argument *a)

@@ -205,6 +205,16 @@ static void become_others(int n)
     for (int i = 0; i < 20; i++) b[i] = i;
     for (int i = 0; i < 20; i++) wrong += a[i] != 3 + 2 * i || b[i] != i;
     CHECK(wrong == 0 && y == 16 && k == 43);
+    for (int host = 0; host < 2; host++) {
+        int first = -1, on = 0;
+#pragma omp target map(tofrom: first, on) if(!host)
+        {
+            on = ON_DEVICE;
+#pragma omp metadirective when(device={kind(nohost)}: reverse) otherwise(unroll partial(2))
+            for (int i = 0; i < 10; i++) first = first < 0 ? i : first;
+        }
+        CHECK_EQ(first, on ? 9 : 0);
+    }
 }
 
 /* Many conditions: the statement is there once for each, not 2^n times; and the first of two that hold is chosen, although the other one asks for more
