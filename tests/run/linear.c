@@ -24,5 +24,16 @@ int main(void)
     for (int i = 0; i < 50; i++)
         CHECK_EQ(a[i], 107 + 3 * i);
     CHECK_EQ(k, 257);
+    /* the value of the last iteration, whose body leaves it as it is */
+    int l = 1, m = 2, n = 3, *p = a;
+#pragma omp target parallel for linear(l: 3) linear(p: 2) map(from: a[0:20]) map(tofrom: l) num_threads(7)
+    for (int i = 0; i < 20; i++) a[i] = l;
+#pragma omp target simd linear(m: 2) map(tofrom: m)
+    for (int i = 0; i < 20; i++) ;
+#pragma omp target parallel for linear(n) collapse(2) map(tofrom: n) map(from: on)
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 5; j++) on = n;
+    CHECK(a[19] == 58 && l == 58 && m == 40 && n == 22);
+    CHECK(p == a || p == a + 38);
     return RESULT;
 }

@@ -58,7 +58,7 @@ static void store_last_section(struct cg *cg, struct cg_privates *p)
 {
     cg_open(cg, "if (@last)");
     for (unsigned i = 0; i < p->n; i++)
-        cg_store_last(cg, &p->list[i], NULL);
+        cg_store_last(cg, &p->list[i]);
     cg_close(cg);
 }
 

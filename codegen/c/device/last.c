@@ -128,13 +128,12 @@ static void store_variable(struct cg *cg, const struct nest *n, unsigned j)
  * originals. */
 void cg_store_last_values(struct cg *cg, const struct nest *n, const struct cg_privates *p)
 {
-    const char *total = n->n > 1 ? cg_number_in_nest(cg, n, true) : n->l[0].trip;
     if (!p->last)
         return;
     cg_open(cg, "if (@last)");
     for (unsigned i = 0; i < p->n; i++) {
         if (!n->end || !is_of_iteration(n, &p->list[i]))
-            cg_store_last(cg, &p->list[i], total);
+            cg_store_last(cg, &p->list[i]);
         for (unsigned j = 0; j < n->n; j++)
             if (n->c->loops[j].iv == p->list[i].var)
                 store_variable(cg, n, j);
@@ -144,7 +143,7 @@ void cg_store_last_values(struct cg *cg, const struct nest *n, const struct cg_p
         cg_open(cg, "if (@ends)");
     for (unsigned i = 0; n->end && i < p->n; i++)
         if (is_of_iteration(n, &p->list[i]))
-            cg_store_last(cg, &p->list[i], total);
+            cg_store_last(cg, &p->list[i]);
     if (n->end)
         cg_close(cg);
 }

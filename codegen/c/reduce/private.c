@@ -55,27 +55,15 @@ static void declare_linear(struct cg *cg, const struct cg_privates *p, const str
     cg_line(cg, "const long long @ls_%s = %s;", v, step ? cg_expr(cg, c->expr.extent) : "1");
 }
 
-static const char *linear_value(struct cg *cg, const char *to, const struct cg_private *k,
-                                const char *i)
-{
-    const char *v = k->var->name;
-    return cg_strf(cg, "%s = @l_%s + (long long)%s * @ls_%s;", to, v, i, v);
-}
-
 static const char *iterate_linear(struct cg *cg, const struct cg_private *k, const char *i)
 {
-    return linear_value(cg, k->var->name, k, i);
+    const char *v = k->var->name;
+    return cg_strf(cg, "%s = @l_%s + (long long)%s * @ls_%s;", v, v, i, v);
 }
 
-static const char *store_linear(struct cg *cg, const struct cg_private *k, const char *n)
-{
-    return linear_value(cg, cg_strf(cg, "*@o_%s", k->var->name), k, n);
-}
-
-static const char *store_copy(struct cg *cg, const struct cg_private *k, const char *n)
+static const char *store_copy(struct cg *cg, const struct cg_private *k)
 {
     const char *v = k->var->name;
-    (void)n;
     return cg_assign(cg, k->var->type, cg_strf(cg, "*@o_%s", v), v);
 }
 
@@ -116,7 +104,7 @@ static const struct cg_copy_kind first_last_copy = { .find = cg_find_original,
 static const struct cg_copy_kind linear_copy = { .find = cg_find_original,
                                                  .declare = declare_linear,
                                                  .iterate = iterate_linear,
-                                                 .store_last = store_linear };
+                                                 .store_last = store_copy };
 /* the nest declares it and knows its last value: loops.c */
 static const struct cg_copy_kind loop_copy = { .find = cg_find_original };
 static const struct cg_copy_kind shared_copy = { .declare = declare_shared,
@@ -274,10 +262,10 @@ const char *cg_iterate(struct cg *cg, const struct cg_private *k, const char *i)
     return k->kind->iterate ? k->kind->iterate(cg, k, i) : NULL;
 }
 
-void cg_store_last(struct cg *cg, const struct cg_private *k, const char *n)
+void cg_store_last(struct cg *cg, const struct cg_private *k)
 {
     if (k->kind->store_last)
-        cg_line(cg, "%s", k->kind->store_last(cg, k, n));
+        cg_line(cg, "%s", k->kind->store_last(cg, k));
 }
 
 void cg_close_privates(struct cg *cg, const struct cg_privates *p)

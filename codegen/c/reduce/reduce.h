@@ -37,8 +37,8 @@ struct cg_copy_kind {
     const char *(*spelling)(struct cg *, const struct cg_private *);
     /* a statement that gives it its value in iteration number i of the loop */
     const char *(*iterate)(struct cg *, const struct cg_private *, const char *i);
-    /* a statement of the thread that ran the last iteration, of n in all: to the original */
-    const char *(*store_last)(struct cg *, const struct cg_private *, const char *n);
+    /* a statement of the thread that ran the last iteration: to the original */
+    const char *(*store_last)(struct cg *, const struct cg_private *);
 };
 /* reductions in the record, of arrays; inscan, of a variable and of a section */
 extern const struct cg_copy_kind cg_record_copy, cg_array_copy, cg_scan_copy, cg_scan_section_copy;
@@ -123,7 +123,7 @@ void cg_open_privates(struct cg *, struct cg_privates *);
 /* The statement that begins iteration number i for this copy; NULL: none. */
 const char *cg_iterate(struct cg *, const struct cg_private *, const char *i);
 /* Its last value to the original, of a loop of n iterations. */
-void cg_store_last(struct cg *, const struct cg_private *, const char *n);
+void cg_store_last(struct cg *, const struct cg_private *);
 /* Finishes the reductions; `}`. */
 void cg_close_privates(struct cg *, const struct cg_privates *);
 
