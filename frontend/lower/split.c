@@ -8,6 +8,8 @@
  *         reduction(inscan, …)             reduction(inscan, …): it has only such reductions on
  *         reduction(+: x)                  one directive
  *     target teams firstprivate(target: x) target firstprivate(x), and teams
+ *     target parallel for firstprivate(x)  target map(x), and parallel for firstprivate(x)
+ *         lastprivate(x)                   lastprivate(x): clang loses the result on the host
  *
  * The last one is OpenMP 6.0: a clause of any kind may name the construct of a combined one that it
  * is for.  Where that is the innermost one of those that have the clause, or a part of a composite
@@ -128,6 +130,32 @@ static unsigned split_by_names(struct fe *fe, const struct fe_pragma *p)
     return 0;
 }
 
+static bool lists(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
+                  const struct fe_token *variable)
+{
+    struct lower_argument a;
+    const char *name = fe_text(fe, (struct omp_extent){ variable->begin, variable->end });
+    for (unsigned k = p->clauses_at; lower_find(fe, p, kind, k, &a); k = lower_after(fe, p, &a))
+        for (unsigned i = a.begin; i < a.end; i++)
+            if (fe_token_is(fe, &p->tokens[i], name))
+                return true;
+    return false;
+}
+
+/* Is a variable of a combined target construct firstprivate and lastprivate? */
+static bool is_first_and_last(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    for (unsigned k = p->clauses_at;
+         p->names[0] == OMPDIR_TARGET && p->nnames > 1 && !(p->c->leaves & OMPL_DISTRIBUTE) &&
+         lower_find(fe, p, OMPC_LASTPRIVATE, k, &a);
+         k = lower_after(fe, p, &a))
+        for (unsigned i = a.begin; i < a.end; i++)
+            if (p->tokens[i].kind == TOK_IDENT && lists(fe, p, OMPC_FIRSTPRIVATE, &p->tokens[i]))
+                return true;
+    return false;
+}
+
 /* The name with which the inner directive begins; 0: it stays one. */
 static unsigned split_at(struct fe *fe, const struct fe_pragma *p)
 {
@@ -137,7 +165,8 @@ static unsigned split_at(struct fe *fe, const struct fe_pragma *p)
     for (unsigned i = 1; i < p->nnames; i++)
         if (p->names[i] == OMPDIR_FOR && can_split_at(p, i) && mixes_reductions(fe, p))
             return i;
-    return split_by_names(fe, p);
+    unsigned named = split_by_names(fe, p);
+    return named ? named : is_first_and_last(fe, p) ? 1 : 0;
 }
 
 static bool has_name(struct fe *fe, const struct fe_pragma *p)
@@ -173,6 +202,16 @@ static bool allows(const struct parts *s, bool inner, enum omp_clause_kind kind)
     return i < end;
 }
 
+/* if(parallel: …) */
+static bool names_inner(const struct parts *s, unsigned k)
+{
+    unsigned n, i = s->at;
+    enum omp_directive d = fe_directive_at(s->l->fe, s->p, k, &n);
+    while (i < s->p->nnames && s->p->names[i] != d)
+        i++;
+    return i < s->p->nnames;
+}
+
 /* default(private) or default(firstprivate) */
 static bool defaults_to_copies(const struct fe *fe, const struct fe_pragma *p, unsigned k)
 {
@@ -191,6 +230,8 @@ static unsigned parts_of(const struct parts *s, unsigned k, enum omp_clause_kind
         return inner ? INNER : OUTER;
     if (kind == OMPC_DEFAULT && !defaults_to_copies(s->l->fe, s->p, k))
         return INNER;
+    if (kind == OMPC_IF && fe_word_at(s->l->fe, s->p, k + 3, ":"))
+        return names_inner(s, k + 2) ? INNER : OUTER;
     if (kind == OMPC_IF || kind == OMPC_DEFAULT || kind == OMPC_THREAD_LIMIT)
         return OUTER | INNER;
     if (kind == OMPC_REDUCTION && s->p->names[s->at - 1] == OMPDIR_TEAMS)
@@ -198,18 +239,6 @@ static unsigned parts_of(const struct parts *s, unsigned k, enum omp_clause_kind
     if (kind == OMPC_REDUCTION && s->p->names[0] == OMPDIR_TARGET)
         return inscan ? INNER : OUTER;
     return kind == OMPC_NOWAIT && s->p->names[0] == OMPDIR_TARGET ? OUTER : INNER;
-}
-
-/* The user maps the variable. */
-static bool is_mapped(struct fe *fe, const struct fe_pragma *p, const struct fe_token *variable)
-{
-    struct lower_argument a;
-    const char *name = fe_text(fe, (struct omp_extent){ variable->begin, variable->end });
-    for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_MAP, k, &a); k = lower_after(fe, p, &a))
-        for (unsigned i = a.begin; i < a.end; i++)
-            if (fe_token_is(fe, &p->tokens[i], name))
-                return true;
-    return false;
 }
 
 /* Results of the inner part leave the device. */
@@ -222,7 +251,7 @@ static void map_results(struct parts *s, unsigned k, unsigned end, enum omp_clau
     unsigned colon = fe_find_top(fe, s->p, k + 2, end - 1, ":");
     for (unsigned i = colon < end - 1 ? colon + 1 : k + 2, next; i < end - 1; i = next + 1) {
         next = fe_find_top(fe, s->p, i, end - 1, ",");
-        if (!is_mapped(fe, s->p, &s->p->tokens[i]))
+        if (!lists(fe, s->p, OMPC_MAP, &s->p->tokens[i])) /* the user maps it */
             s->outer = arena_printf(fe->a, "%s map(tofrom: %s)", s->outer,
                                     lower_tokens(fe, s->p, i, next));
     }

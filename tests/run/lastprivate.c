@@ -49,9 +49,28 @@ static void in_target(void)
     CHECK(v[0] == 1 && v[1] == 2 && p.a == 1 && p.b == 2);
 }
 
+/* Both clauses, also where the region runs on the host. */
+static void first_and_last(int device)
+{
+    int y = 6, z = 3, w = 1, trip = 0;
+#pragma omp target parallel for collapse(2) map(tofrom: trip) reduction(+: trip) firstprivate(y) lastprivate(y) if(target: device)
+    for (int i = 10; i > 0; i -= 3)
+        for (unsigned j = 0; j < 7; j += 2) {
+            y += i * 10 + j - y;
+            trip++;
+        }
+#pragma omp target parallel for simd firstprivate(z, w) lastprivate(z) if(target: device) if(parallel: 1) if(simd: 1)
+    for (int i = 0; i < 20; i++) {
+        z = i + w;
+        w = 1;
+    }
+    CHECK(trip == 16 && y == 16 && z == 20 && w == 1);
+}
+
 int main(void)
 {
     in_target();
+    first_and_last(1), first_and_last(0);
     int last = -1, arr[3] = { 0 }, i, j, n = 100, on = 0, both = 5;
     double d = 0;
 
