@@ -145,10 +145,9 @@ static const struct row *row_of(struct fe *fe, const struct fe_pragma *p)
 bool lower_becomes_another(struct fe *fe, struct fe_pragma *p, const unsigned tokens[2])
 {
     struct fe_pragma written = *p;
-    struct omp_construct c = *p->c;
     if (tokens[0] == tokens[1])
         return false;
-    p->c = &c;
+    p->c = arena_alloc(fe->a, sizeof *p->c);
     p->tokens += tokens[0];
     p->ntokens = tokens[1] - tokens[0];
     fe_read_directive(fe, p);
