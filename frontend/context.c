@@ -162,10 +162,11 @@ static enum answer isa_trait(struct selector *s, unsigned b, unsigned e)
 {
     const struct fe_token *t = &s->p->tokens[b];
     const char *word = s->fe->u->text + t->begin + (t->kind == TOK_STRING);
+    bool gpu = strncmp(word, "sm_", 3) == 0;
     (void)e;
     if (!s->device)
-        return UNKNOWN;
-    if (strncmp(word, "sm_", 3) != 0)
+        return gpu ? NO : UNKNOWN;
+    if (!gpu)
         return strncmp(word, "ptx", 3) ? NO : UNKNOWN;
     char *end;
     unsigned long sm = strtoul(word + 3, &end, 10);

@@ -90,6 +90,8 @@ int main(void)
         for (int i = 0; i < 7; i++)
             n += 100;
     }
+#pragma omp metadirective when(device={isa("sm_90")}: parallel num_threads(2)) default(nothing)
+    n += 0;
 #ifdef ISA
 #pragma omp metadirective when(device={isa("avx2")}: parallel num_threads(2)) default(nothing)
     n += 0;
@@ -146,7 +148,7 @@ C
     check "gcc and clang objects" gcc_cc main.c fgh.o -lomp -L/usr/lib/llvm-22/lib -o prog && check "... run" runs prog
     check "--host-cc=gcc of a plain program" gcc_cc -c plain.c
     check "gcc runs what metadirectives choose" gcc_cc -Wall -Werror choices.c -o choices && check "... also in a file without regions" ./choices
-    check "gcc: a choice that only clang can make" test_must_fail 1 gcc_cc -DISA -c choices.c && cp .log err && check "... is an error" has err "choices.c:15:.*'isa'.*gcc"
+    check "gcc: a choice that only clang can make" test_must_fail 1 gcc_cc -DISA -c choices.c && cp .log err && check "... is an error" has err "choices.c:17:.*'isa'.*gcc"
     check "--host-cc=gcc with allocators that gcc wants no clause for" gcc_cc -w "$ROOT/tests/run/predefined_allocators.c" -o allocs && check "... runs" on_device ./allocs
 else skip "--host-cc=gcc" "no gcc"; fi
 check "--host-cc= of no program" test_must_fail 1 "$CC" --host-cc=/no/such/cc plain.c -o plain
