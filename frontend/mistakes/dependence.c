@@ -5,7 +5,8 @@
  * same in all iterations.  So the distance is known between the iteration that writes an element
  * and the one that reads it; where it is not zero, and the loop is that long, there is a dependence
  * between iterations that may run at the same time.  Loops whose variable is in no subscript have
- * all distances: their iterations update the same element. */
+ * all distances: their iterations update the same element, or each sets it to a value of its own.
+ */
 #include "frontend/mistakes/mistakes.h"
 #include <stdlib.h>
 
@@ -189,11 +190,13 @@ static enum finding judge(struct nest *n, const struct fe_access *w, const struc
 {
     struct distances d = { 0 };
     enum finding f = INDEPENDENT;
+    bool depends = false; /* a loop's bounds on another one's variable */
     if (!compare(n, w, x, &d))
         return INDEPENDENT;
     for (unsigned i = 0; i < n->c->nloops; i++) {
         const struct omp_loop *l = &n->c->loops[i];
         int64_t length = fe_length_of(l);
+        depends |= l->outer != NULL;
         if (!d.known[i] && length != 0 && length != 1 && f != CARRIED)
             f = SAME_ELEMENT;
         if (!d.known[i] || !d.of[i])
@@ -202,7 +205,7 @@ static enum finding judge(struct nest *n, const struct fe_access *w, const struc
             return INDEPENDENT;
         f = CARRIED;
     }
-    return f;
+    return f == SAME_ELEMENT && depends ? INDEPENDENT : f;
 }
 
 /* ------------------------------------------------------------------ accesses that all share */
@@ -291,6 +294,32 @@ static bool check_pair(struct nest *n, const struct fe_access *w, const struct f
     return true;
 }
 
+/* Where the same iteration updates it, too, that is said. */
+static bool is_updated(const struct fe_access *w, const fe_accesses *all)
+{
+    for (unsigned i = 0; i < all->n; i++)
+        if (all->at[i].var == w->var && (all->at[i].how & FE_WRITE) && all->at[i].how != FE_WRITE)
+            return true;
+    return false;
+}
+
+static void check_set(struct nest *n, const struct fe_access *w, const fe_accesses *all)
+{
+    const char *name = w->var->name;
+    if (w->how != FE_WRITE || clang_Cursor_isNull(w->value) ||
+        !uses_loops(n, fe_extent(n->fe, w->value)) || is_set_before(w, all) || is_updated(w, all) ||
+        judge(n, w, w) != SAME_ELEMENT)
+        return;
+    fe_warn(n->fe, WARN_DEPENDENCE, w->offset,
+            "iterations of '%s' that run at the same time set the same %s'%s' to different values: "
+            "that takes %s",
+            n->c->spelling, w->nsubscripts ? "element of " : "", name,
+            w->nsubscripts
+                ? "an element for each"
+                : arena_printf(n->fe->a, "private(%s), or lastprivate(%s), on this construct", name,
+                               name));
+}
+
 static void check_variable(struct nest *n, const struct fe_access *w, const fe_accesses *all)
 {
     if (!(w->how & FE_WRITE) || !is_shared(n, w) || moves(w, all))
@@ -298,6 +327,7 @@ static void check_variable(struct nest *n, const struct fe_access *w, const fe_a
     for (unsigned i = 0; i < all->n; i++)
         if (check_pair(n, w, &all->at[i], all))
             return;
+    check_set(n, w, all);
 }
 
 /* ------------------------------------------------------------------ constructs */

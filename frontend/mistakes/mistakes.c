@@ -274,7 +274,9 @@ void fe_find_mistakes(struct fe *fe)
         }
         fe_find_dependences(fe, c);
         fe_find_single_teams(fe, c);
-        if (c->on_device || (c->leaves & OMPL_TARGET))
+        if (c->on_device || (c->leaves & OMPL_TARGET)) {
             check_limits(fe, c);
+            fe_find_unset_privates(fe, c);
+        }
     }
 }

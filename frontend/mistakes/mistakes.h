@@ -66,6 +66,7 @@ int64_t fe_length_of(const struct omp_loop *); /* -1: not known */
 
 /* One kind of mistake each; a target construct, a construct on the device. */
 void fe_find_uninitialized(struct fe *, const struct omp_construct *target);
+void fe_find_unset_privates(struct fe *, const struct omp_construct *);
 void fe_find_left(struct fe *, const struct omp_construct *target);
 void fe_find_repeated_transfers(struct fe *, const struct omp_construct *target);
 void fe_find_shallow(struct fe *, const struct omp_construct *target);

@@ -1,5 +1,5 @@
 /* values.c - data that the region reads before it has a value: what map(from: …) or map(alloc: …)
- * makes on the device, and copies of host variables that never got one.
+ * makes on the device, private copies, and copies of host variables that never got one.
  *
  * The region's first access to it, in the order of evaluation, is certain to come and reads.  No
  * other construct can have mapped what a clause makes, so that the clause does allocate it.  Of the
@@ -150,6 +150,52 @@ static void check_host(struct fe *fe, const struct omp_construct *c, const fe_ac
             fe_warn(fe, WARN_UNINITIALIZED, a->offset,
                     "'%s' has no value here: nothing has assigned one to the host's", v->name);
     }
+}
+
+/* ------------------------------------------------------------------ private copies */
+static bool is_own_again(const struct fe *fe, const struct omp_construct *c,
+                         const struct omp_var *v)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        const struct omp_construct *x = fe->u->constructs[i];
+        if (x != c && fe_inside(x->pragma.begin, c->body) && names(x, v))
+            return true;
+    }
+    for (unsigned i = 0; i < c->nloops; i++)
+        if (c->loops[i].iv == v)
+            return true;
+    return false;
+}
+
+/* Of the loop's body, where the construct has loops: the original says how often they run. */
+static void check_private(struct fe *fe, const struct omp_construct *c, const struct omp_var *v,
+                          const fe_accesses *all)
+{
+    for (unsigned i = 0; i < all->n; i++) {
+        const struct fe_access *a = &all->at[i];
+        if (a->var != v)
+            continue;
+        if (!a->may_not && a->how == FE_READ && is_named_once(c, v) && !is_own_again(fe, c, v))
+            fe_warn(fe, WARN_UNINITIALIZED, a->offset,
+                    "'%s' has no value here: private(%s) does not copy the original's; "
+                    "firstprivate(%s) does",
+                    v->name, v->name, v->name);
+        return;
+    }
+}
+
+void fe_find_unset_privates(struct fe *fe, const struct omp_construct *c)
+{
+    const struct fe_pragma *p = fe_pragma_of(fe, c);
+    fe_accesses all = { 0 };
+    CXCursor body = !p ? clang_getNullCursor() : c->nloops ? p->loop_body : p->stmt;
+    if (!fe_warns(WARN_UNINITIALIZED) || clang_Cursor_isNull(body) || !fe_clause(c, OMPC_PRIVATE))
+        return;
+    fe_find_accesses(fe, body, &all);
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; i < k->nitems && k->kind == OMPC_PRIVATE; i++)
+            if (k->items[i].var)
+                check_private(fe, c, k->items[i].var, &all);
 }
 
 void fe_find_uninitialized(struct fe *fe, const struct omp_construct *c)

@@ -383,6 +383,17 @@ static const char *remedy_for(const struct ompgpu_emu_site *a, const struct ompg
                        "reduction(...) or atomic for what several teams update";
 }
 
+/* After a macro no column is known. */
+static struct text place_of(const struct ompgpu_emu_site *s)
+{
+    struct text place;
+    struct ompgpu_where w = where_of(s);
+    int n = snprintf(place.s, sizeof place.s, "%.120s:%u", w.file, w.line);
+    if (w.column)
+        snprintf(place.s + n, sizeof place.s - (size_t)n, ":%u", w.column);
+    return place;
+}
+
 void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *s,
                             struct ompgpu_emu_site *other, const struct emu_accessor *by)
 {
@@ -397,13 +408,13 @@ void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *
         snprintf(whom, sizeof whom, "team %u, thread %u", by->team, by->thread);
     ompgpu_check_report(OMPGPU_CHECK_RACE, &where,
                         "race: %s of %zu bytes at %p in %s memory%s%s%s; nothing orders it with "
-                        "%s %s by %s at %.120s:%u:%u%s%s",
+                        "%s %s by %s at %s%s%s",
                         verb_of(s), size, p,
                         memory ? "device"
                         : o    ? "team-shared"
                                : "static",
                         o && *o->name ? ", '" : "", o ? o->name : "", o && *o->name ? "'" : "",
                         other->flags & OMPGPU_EMU_ATOMIC ? "an" : "a", verb_of(other), whom,
-                        other->file, other->line, other->column, remedy_for(s, other, same_team),
+                        place_of(other).s, remedy_for(s, other, same_team),
                         context_of(memory ? p : NULL).s);
 }

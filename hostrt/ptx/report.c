@@ -20,9 +20,11 @@ static void print_ptx_line(const struct module *m, unsigned n)
 
 static void print_source(const struct instruction *i)
 {
-    if (i->place.file && i->place.line)
+    if (i->place.file && i->place.line && i->place.column)
         fprintf(stderr, "ptx machine:   at %s:%u:%u\n", i->place.file, i->place.line,
                 i->place.column);
+    else if (i->place.file && i->place.line)
+        fprintf(stderr, "ptx machine:   at %s:%u\n", i->place.file, i->place.line);
 }
 
 static bool first_error(struct launch *l, CUresult error)

@@ -209,6 +209,20 @@ for flags in "-O2 -fompgpu-check" -O0 "-O0 -g"; do
     in_time ./macro 2>err
     check "... the column before one" has err 'macro.c:9:16: error: .*address' && check "... none after it" has err 'macro.c:12: error: .*address'
 done
+cat >race.c <<'C'
+#define ADD(x, y) ((x) += (y))
+int main(void)
+{
+    int s = 0;
+#pragma omp target teams distribute parallel for map(tofrom: s)
+    for (int i = 0; i < 100; i++)
+        ADD(s, i);
+    return 0;
+}
+C
+check "a race in a macro" "$CC" -w -O0 --gpu-arch=emu race.c -o race
+in_time ./race 2>err
+check "... has the lines of both, without columns" has err 'race.c:7: error: .*race: .* at race.c:7;'
 check "columns of the GPU's code" "$CC" -w -g -O0 --gpu-arch=sm_75 --emit=ptx column.c -o column.ptx
 check "... are the user's" has column.ptx "\.loc[^a-z]* 7 31\$" "\.loc[^a-z]* 7 42\$"
 # What the checks keep of a byte that is mapped: two of the race check, a half of what was copied to the device, and for the parts of kernels

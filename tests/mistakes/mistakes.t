@@ -293,6 +293,45 @@ void f(double *c, const double *a, int n) {
     }
 }
 C
+mistake dependence 10:9 "'t'|private(t)" <<'C'
+void f(double *c, const double *a, int n) {
+    double t;
+#ifndef MENDED
+#pragma omp target teams distribute parallel for map(to: a[0:n]) map(c[0:n])
+#else
+#pragma omp target teams distribute parallel for map(to: a[0:n]) map(c[0:n]) private(t)
+#endif
+    for (int i = 0; i < n; i++)
+    {
+        t = a[i];
+        c[i] = t * t;
+    }
+}
+C
+mistake dependence 4:33 "element of 'c'" <<'C'
+void f(double *c, const double *a, int n) {
+#ifndef MENDED
+#pragma omp target teams distribute parallel for map(to: a[0:n]) map(c[0:n])
+    for (int i = 0; i < n; i++) c[0] = a[i];
+#else
+#pragma omp target teams distribute parallel for map(to: a[0:n]) map(c[0:n])
+    for (int i = 0; i < n; i++) c[i] = a[0];
+#endif
+}
+C
+mistake uninitialized 9:40 "'base'|firstprivate(base)" <<'C'
+int f(int n, int *a) {
+    int base = 10, own;
+#ifndef MENDED
+#pragma omp target teams distribute parallel for map(from: a[0:n]) private(base, own)
+#else
+#pragma omp target teams distribute parallel for map(from: a[0:n]) firstprivate(base) private(own)
+#endif
+    for (int i = 0; i < n; i++)
+        a[i] = own = (i > 3 ? 1 : 2) * base;
+    return a[0];
+}
+C
 mistake one-thread 6:5 "one thread" <<'C'
 void f(double *a, int n) {
 #ifndef MENDED
@@ -504,6 +543,35 @@ void independent(int *a, int *b, int n, int m) {
 #pragma omp target simd map(a[0:n]) safelen(2)
     for (int i = 2; i < 100; i++)
         a[i] = a[i - 2];
+}
+void own(double *a, const double *b, int n) {
+    double t, w[3];
+    int i, j, last, set;
+#pragma omp target teams distribute parallel for map(a[0:n]) map(to: b[0:n]) private(t, w, j)
+    for (i = 0; i < n; i++) {
+        t = b[i];
+        for (j = 0; j < 3; j++)
+            w[j] = t + j;
+        a[i] = w[1];
+    }
+#pragma omp target parallel for lastprivate(last) map(tofrom: last, set, a[0:n])
+    for (i = 0; i < n; i++) {
+        last = i, set = 1;
+        a[i] = last;
+    }
+#pragma omp target teams loop collapse(2) map(a[0:n])
+    for (i = 0; i < n / 16; i++)
+        for (j = 16 * i; j < 16 * i + 16; j++)
+            a[j] = i + j;
+#pragma omp target parallel map(a[0:n]) private(i, j, t)
+    {
+        j = 3;
+#pragma omp for
+        for (i = 0; i < n; i++) {
+            t = j + i;
+            a[i] = t;
+        }
+    }
 }
 void threads(int *a, int n) {
     int s = 0;
