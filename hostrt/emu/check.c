@@ -272,11 +272,22 @@ static void drop_written(const char *p, size_t size)
         ompgpu_emu_shadow_drop((void *)from, PIECE);
 }
 
-void ompgpu_emu_check(void *p, size_t size, struct ompgpu_emu_site *s)
+/* Nearly always: in words, as that is quick. */
+static bool is_defined(const unsigned char *shadow, size_t size)
+{
+    uint64_t any = 0, word;
+    for (; size >= sizeof word; shadow += sizeof word, size -= sizeof word) {
+        memcpy(&word, shadow, sizeof word);
+        any |= word;
+    }
+    for (; size; size--)
+        any |= *shadow++;
+    return !any;
+}
+
+static void look_closer(void *p, size_t size, struct ompgpu_emu_site *s)
 {
     bool same;
-    if (!ompgpu_emu_keeps_shadow(p) || !ompgpu_emu_shadowed())
-        return;
     enum emu_shadow worst = worst_of(ompgpu_emu_shadow_of(p), size, &same);
     bool trusted = s->flags & OMPGPU_EMU_TRUSTED;
     if (worst > EMU_UNDEFINED && !trusted)
@@ -294,6 +305,15 @@ void ompgpu_emu_check(void *p, size_t size, struct ompgpu_emu_site *s)
     }
 }
 
+void ompgpu_emu_check(void *p, size_t size, struct ompgpu_emu_site *s)
+{
+    if (!ompgpu_emu_keeps_shadow(p) || !ompgpu_emu_shadowed() ||
+        (!ompgpu_emu_keeps_values(p) && s->flags & OMPGPU_EMU_TRUSTED))
+        return;
+    if (!is_defined(ompgpu_emu_shadow_of(p), size) || is_misaligned(p, s))
+        look_closer(p, size, s);
+}
+
 /* A struct may have members without a value; they have none in the copy. */
 void ompgpu_emu_check_copy(void *to, const void *from, size_t size, struct ompgpu_emu_site *s)
 {
@@ -308,7 +328,7 @@ void ompgpu_emu_check_copy(void *to, const void *from, size_t size, struct ompgp
     if (worst == EMU_OUTDATED)
         report_outdated(from, size, s);
     ompgpu_emu_check(to, size, s);
-    if (worst <= EMU_UNDEFINED && ompgpu_emu_keeps_shadow(to) &&
+    if (worst <= EMU_UNDEFINED && ompgpu_emu_keeps_values(to) &&
         worst_of(ompgpu_emu_shadow_of(to), size, &same) <= EMU_UNDEFINED)
         ompgpu_emu_shadow_copy(to, from, size);
 }

@@ -162,7 +162,14 @@ static inline bool ompgpu_emu_is_memory(const void *p) /* of devices: it can hav
 {
     return (uintptr_t)p - OMPGPU_EMU_WINDOW < OMPGPU_EMU_STACKS_AT;
 }
-/* Also of stacks and team-shared variables. */
+/* Also of team-shared variables. */
+static inline bool ompgpu_emu_keeps_values(const void *p)
+{
+    uint64_t offset = (uintptr_t)p - OMPGPU_EMU_WINDOW;
+    return ompgpu_emu_is_memory(p) ||
+           (offset >= OMPGPU_EMU_SHARED_AT && offset < OMPGPU_EMU_WINDOW_BYTES);
+}
+/* Also of stacks, on which there are guards. */
 static inline bool ompgpu_emu_keeps_shadow(const void *p)
 {
     return (uintptr_t)p - OMPGPU_EMU_WINDOW < OMPGPU_EMU_WINDOW_BYTES;

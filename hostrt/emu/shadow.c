@@ -92,7 +92,7 @@ static bool has_guard(const unsigned char *s, size_t size)
 void ompgpu_emu_shadow_define(void *p, size_t size)
 {
     enum { MANY = 1 << 16 };
-    if (!ompgpu_emu_shadowed() || !ompgpu_emu_keeps_shadow(p))
+    if (!ompgpu_emu_shadowed() || !ompgpu_emu_keeps_values(p))
         return;
     unsigned char *s = writable_shadow(p);
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -107,7 +107,7 @@ void ompgpu_emu_shadow_define(void *p, size_t size)
 
 void ompgpu_emu_shadow_outdate(void *p, size_t size, bool is)
 {
-    if (!ompgpu_emu_shadowed() || !ompgpu_emu_keeps_shadow(p))
+    if (!ompgpu_emu_shadowed() || !ompgpu_emu_keeps_values(p))
         return;
     unsigned char *s = writable_shadow(p), from = is ? EMU_DEFINED : EMU_OUTDATED;
     for (size_t i = 0; i < size; i++)
@@ -117,9 +117,9 @@ void ompgpu_emu_shadow_outdate(void *p, size_t size, bool is)
 
 void ompgpu_emu_shadow_copy(void *to, const void *from, size_t size)
 {
-    if (!ompgpu_emu_shadowed() || !ompgpu_emu_keeps_shadow(to))
+    if (!ompgpu_emu_shadowed() || !ompgpu_emu_keeps_values(to))
         return;
-    if (!ompgpu_emu_keeps_shadow(from)) {
+    if (!ompgpu_emu_keeps_values(from)) {
         ompgpu_emu_shadow_define(to, size);
         return;
     }
