@@ -92,7 +92,7 @@ static CXType plain(CXType t) { return clang_getUnqualifiedType(clang_getCanonic
 
 static bool has_type(struct fe *fe, const struct omp_udr *d, CXType wanted)
 {
-    for (unsigned i = 0; i < fe->udr_types.n; i++)
+    for (unsigned i = 0; wanted.kind != CXType_Invalid && i < fe->udr_types.n; i++)
         if (fe->udr_types.at[i].offset == d->scope.begin &&
             clang_equalTypes(plain(fe->udr_types.at[i].type), plain(wanted)))
             return true;

@@ -313,6 +313,31 @@ void lower_metadirective(struct lowering *l, struct fe_pragma *p)
  * Where selectors ask for the constructs around, clang takes the last of several clauses with the
  * same score, also one that asks for less than another.  And the directive that is chosen may be
  * one that becomes another itself. */
+static bool asks_for_constructs(struct fe *fe, const struct fe_pragma *p)
+{
+    for (unsigned k = p->clauses_at; k + 2 < p->ntokens; k++)
+        if (value_of(fe, p, k, WORDS_TRAIT_SET) == TRAITS_CONSTRUCT &&
+            fe_word_at(fe, p, k + 1, "="))
+            return true;
+    return false;
+}
+
+static bool is_lowered(struct fe *fe, const struct fe_pragma *p)
+{
+    unsigned chosen[2];
+    return p->c->directive == OMPDIR_METADIRECTIVE &&
+           (asks_for_constructs(fe, p) || (fe_chosen_everywhere(fe, p, &chosen[0], &chosen[1]) &&
+                                           lower_becomes_another(fe, p, chosen)));
+}
+
+/* This one, or another, which may be inside of it. */
+static bool any_is_lowered(struct fe *fe, const struct fe_pragma *p)
+{
+    while (p < fe->pragmas.at + fe->pragmas.n && !is_lowered(fe, p))
+        p++;
+    return p < fe->pragmas.at + fe->pragmas.n;
+}
+
 /* The constructs around may be others when that is replaced. */
 static bool is_in_metadirective(struct fe *fe, const struct fe_pragma *p)
 {
@@ -332,13 +357,32 @@ static const char *chosen_side(struct fe *fe, const struct fe_pragma *p, const u
 }
 
 /* What only the host or only the device runs, and becomes another. */
+static bool is_chosen_apart(struct fe *fe, const struct fe_pragma *p, unsigned host[2],
+                            unsigned device[2])
+{
+    return (!p->takes_statement || p->found) && fe_chosen_apart(fe, p, host, device) &&
+           (lower_becomes_another(fe, p, host) || lower_becomes_another(fe, p, device));
+}
+
+/* Otherwise clang has the choice, and checks what is not chosen, too.  Without the tree nobody
+ * knows. */
+bool lower_has_known_choice(struct fe *fe, const struct fe_pragma *p)
+{
+    unsigned chosen[2], other[2];
+    if (!fe->tu)
+        return true;
+    if (is_in_metadirective(fe, p))
+        return false;
+    if (fe_chosen_everywhere(fe, p, &chosen[0], &chosen[1]))
+        return any_is_lowered(fe, p);
+    return is_chosen_apart(fe, p, chosen, other);
+}
+
 static void choose_apart(struct lowering *l, struct fe_pragma *p)
 {
     struct fe *fe = l->fe;
     unsigned host[2], device[2];
-    if ((p->takes_statement && !p->found) || !fe_chosen_apart(fe, p, host, device) ||
-        !(lower_becomes_another(fe, p, host) || lower_becomes_another(fe, p, device)))
-        return;
+    fe_chosen_apart(fe, p, host, device);
     const char *asks =
         lower_declare(fe, p, "omp_is_initial_device", "extern int omp_is_initial_device(void);");
     lower_replace(l, p->takes_statement ? lower_statement(fe, p) : p->extent,
@@ -350,8 +394,6 @@ void lower_known_choice(struct lowering *l, struct fe_pragma *p)
 {
     struct fe *fe = l->fe;
     unsigned b, e;
-    if (is_in_metadirective(fe, p))
-        return;
     if (!fe_chosen_everywhere(fe, p, &b, &e)) {
         choose_apart(l, p);
         return;

@@ -100,7 +100,7 @@ static const struct row {
     { OMPDIR_DECLARE_VARIANT, OMPC_COUNT, false, lower_scores_condition, lower_score },
     { OMPDIR_UNKNOWN, OMPC_COUNT, true, lower_has_folded_condition, lower_folded_condition },
     { OMPDIR_METADIRECTIVE, OMPC_COUNT, true, lower_chooses_late, lower_metadirective },
-    { OMPDIR_METADIRECTIVE, OMPC_COUNT, true, always, lower_known_choice },
+    { OMPDIR_METADIRECTIVE, OMPC_COUNT, true, lower_has_known_choice, lower_known_choice },
     { OMPDIR_DECLARE_VARIANT, OMPC_COUNT, true, lower_is_late_variant, lower_late_variant },
     { OMPDIR_DISPATCH, OMPC_COUNT, true, always, lower_dispatch },
     { OMPDIR_UNKNOWN, OMPC_NUM_THREADS, true, lower_has_levels, lower_levels },
@@ -142,9 +142,10 @@ static const struct row *row_of(struct fe *fe, const struct fe_pragma *p)
     return NULL;
 }
 
-bool lower_becomes_another(struct fe *fe, struct fe_pragma *p, const unsigned tokens[2])
+bool lower_becomes_another(struct fe *fe, const struct fe_pragma *metadirective,
+                           const unsigned tokens[2])
 {
-    struct fe_pragma written = *p;
+    struct fe_pragma *p = &fe->pragmas.at[metadirective - fe->pragmas.at], written = *p;
     if (tokens[0] == tokens[1])
         return false;
     p->c = arena_alloc(fe->a, sizeof *p->c);

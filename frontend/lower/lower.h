@@ -102,9 +102,10 @@ void lower_unroll(struct lowering *, struct fe_pragma *);
 void lower_fuse(struct lowering *, struct fe_pragma *);
 void lower_split(struct lowering *, struct fe_pragma *);
 void lower_metadirective(struct lowering *, struct fe_pragma *);
+bool lower_has_known_choice(struct fe *, const struct fe_pragma *);
 void lower_known_choice(struct lowering *, struct fe_pragma *);
 /* Would the tokens, a variant of the metadirective, be lowered in its place? */
-bool lower_becomes_another(struct fe *, struct fe_pragma *, const unsigned tokens[2]);
+bool lower_becomes_another(struct fe *, const struct fe_pragma *, const unsigned tokens[2]);
 bool lower_scores_condition(struct fe *, const struct fe_pragma *);
 bool lower_selects_unknown(struct fe *, const struct fe_pragma *);
 void lower_unknown(struct lowering *, struct fe_pragma *);

@@ -91,6 +91,25 @@ void f(int *a, int s, int n)
     }
 }
 C
+refused "an event of no variable" r.c:4:26 "expected" <<'C'
+void f(void)
+{
+#pragma omp target parallel
+#pragma omp task detach( )
+    { }
+}
+C
+refused "an induction of what clang has left out" r.c:6:99 "nothing" <<'C'
+#pragma omp declare induction(next: int) inductor(omp_var = omp_var + omp_step) collector(omp_step * omp_idx)
+void f(int n, int *a)
+{
+    int s = 1;
+#pragma omp target map(a[:n])
+#pragma omp parallel for induction(step(1), next: s) target parallel for induction(step(n), next: nothing)
+    for (int i = 0; i < n; i++)
+        a[i] = s;
+}
+C
 refused "an argument of what has none" r.c:4:22 "unexpected" <<'C'
 void f(int a)
 {

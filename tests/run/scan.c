@@ -181,7 +181,7 @@ static void statements(void)
     }
     CHECK(x == hx && s == hs && m == hm);
     CHECK_EQ(last, 999 + 100 + 2 * 999);
-    CHECK_EQ(j, 100 + 2 * 1000);
+    CHECK_EQ(j, 100 + 2 * 999);
 }
 
 int main(void)

@@ -88,7 +88,7 @@ static void open_event(struct cg *cg, const struct omp_construct *c)
                             *depend = cg_clause(c, OMPC_DEPEND);
     if (depend && has_events(cg))
         cg_line(cg, "__ompgpu_events_wait(1, %u);", c->place.line);
-    if (!detach)
+    if (!detach || !detach->nitems) /* clang complains */
         return;
     const char *handle = cg_expr(cg, detach->items[0].text);
     cg_line(cg, "const unsigned long @event = __ompgpu_event(%d, %u);", depend != NULL,
