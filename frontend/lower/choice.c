@@ -168,6 +168,22 @@ static bool find_late(struct fe *fe, const struct fe_pragma *p, struct late *x)
     return found;
 }
 
+/* By the words alone, since expressions have values in the tree only. */
+bool lower_may_choose_late(struct fe *fe, const struct fe_pragma *p)
+{
+    bool late = false;
+    for (unsigned k = p->clauses_at; k + 1 < p->ntokens; k++) {
+        unsigned end = value_of(fe, p, k, WORDS_SELECTOR) == SELECTOR_CONDITION &&
+                               fe_word_at(fe, p, k + 1, "(")
+                           ? fe_closing(fe, p, k + 1)
+                           : 0;
+        late |= value_of(fe, p, k, WORDS_TRAIT_SET) == TRAITS_TARGET_DEVICE;
+        for (unsigned i = k + 2; i < end; i++)
+            late |= p->tokens[i].kind == TOK_IDENT;
+    }
+    return late;
+}
+
 bool lower_chooses_late(struct fe *fe, const struct fe_pragma *p)
 {
     struct late x;

@@ -203,6 +203,7 @@ void lower_data_spread(struct lowering *, struct fe_pragma *);
 void lower_num_teams(struct lowering *, struct fe_pragma *);
 /* Does the choice depend on what is known at run time? */
 bool lower_chooses_late(struct fe *, const struct fe_pragma *);
+bool lower_may_choose_late(struct fe *, const struct fe_pragma *);
 /* nest.c: the directives that `apply` wants before generated loops [0, n) */
 struct lower_applied {
     const char *directive; /* NULL: none */
