@@ -97,7 +97,7 @@ static void trees(void)
          "void f(void) { int t;\n#pragma omp target teams private(t)\n#pragma omp parallel\n{ t = 1; }\n}\n", "  generic workers");
     TREE("members of an object are a block, with the pointers among them",
          "struct S { float *p; int n; };\nvoid f(struct S *s, int n) {\n#pragma omp target data map(to: s->p[0:n], s->n)\n{ }\n}\n",
-         "map to s->n pointee block\n  map alloc s->p implicit pointee block\n  map to s->p[0:n] pointee attach\n");
+         "map to s->n pointee block\n  map pointer alloc s->p implicit pointee block\n  map to s->p[0:n] pointee attach\n");
     TREE("a region that uses more of an object has all of it",
          "struct S { float *p; int n; };\nvoid f(struct S *s, int n) {\n#pragma omp target map(s->p[0:n])\ns->p[0] = s->n;\n}\n",
          "map to s implicit pointee block\n  map alloc s->p implicit pointee block\n  map tofrom s->p[0:n] pointee attach\n");
