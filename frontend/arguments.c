@@ -161,6 +161,10 @@ static void read_locator(struct reader *r)
 static void read_reduce(struct reader *r)
 {
     unsigned colon = find_top(r, r->at, r->end, ":"), comma = find_top(r, r->at, colon, ",");
+    if (colon == r->end) { /* clang warns */
+        fe_error(r->fe, offset_at(r, r->at), "expected ':' after the reduction's identifier");
+        return;
+    }
     if (comma < colon) {
         r->c->keyword = keyword_at(r, r->at);
         r->at = comma + 1;

@@ -91,6 +91,15 @@ void f(int *a, int s, int n)
     }
 }
 C
+refused "a reduction without a colon" r.c:5:31 expected <<'C'
+void f(int t)
+{
+#pragma omp target
+#pragma omp parallel
+#pragma omp task in_reduction(+ t)
+    t++;
+}
+C
 refused "an event of no variable" r.c:4:26 "expected" <<'C'
 void f(void)
 {
