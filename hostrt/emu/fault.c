@@ -80,7 +80,7 @@ static const void *find_line_pc(const struct emu_worker *w, const void *pc, cons
         return NULL;
     for (; sp + sizeof(void *) <= f->stack + f->size; sp += sizeof(void *)) {
         const unsigned char *called_from = *(unsigned char *const *)sp;
-        if (has_line(m, called_from - 1) && follows_call(called_from))
+        if (called_from && has_line(m, called_from - 1) && follows_call(called_from))
             return called_from - 1;
     }
     return NULL;
