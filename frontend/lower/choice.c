@@ -267,8 +267,8 @@ static bool is_behind(struct fe *fe, const struct fe_pragma *p, const struct lat
                   lower_tokens(fe, p, one.condition, one.condition_end)) != 0;
 }
 
-/* The metadirective in which the context holds: without those behind it, so that the statement is
- * not written twice for each of them. */
+/* The metadirective where the context holds, without the clauses after it: the statement is then
+ * written once for them, not twice. */
 static const char *with_context(struct fe *fe, const struct fe_pragma *p, const struct late *x)
 {
     bool user = x->set == TRAITS_USER, has_user = false;
@@ -325,7 +325,7 @@ void lower_metadirective(struct lowering *l, struct fe_pragma *p)
                                side(fe, p, without_clause(fe, p, &x))));
 }
 
-/* ------------------------------------------------------------------ known here
+/* ------------------------------------------------------------------ choices known at compile time
  * Where selectors ask for the constructs around, clang takes the last of several clauses with the
  * same score, also one that asks for less than another.  And the directive that is chosen may be
  * one that becomes another itself. */
@@ -372,7 +372,7 @@ static const char *chosen_side(struct fe *fe, const struct fe_pragma *p, const u
                     : "");
 }
 
-/* What only the host or only the device runs, and becomes another. */
+/* Host and device run different variants, and one of these is itself lowered. */
 static bool is_chosen_apart(struct fe *fe, const struct fe_pragma *p, unsigned host[2],
                             unsigned device[2])
 {
@@ -380,8 +380,8 @@ static bool is_chosen_apart(struct fe *fe, const struct fe_pragma *p, unsigned h
            (lower_becomes_another(fe, p, host) || lower_becomes_another(fe, p, device));
 }
 
-/* Otherwise clang has the choice, and checks what is not chosen, too.  Without the tree nobody
- * knows. */
+/* Otherwise the choice is left to clang, which also checks the variants that it does not choose.
+ * Before the tree has been read, any metadirective may be one. */
 bool lower_has_known_choice(struct fe *fe, const struct fe_pragma *p)
 {
     unsigned chosen[2], other[2];
