@@ -533,6 +533,16 @@ static void complain_of(struct fe *fe, const struct fe_pragma *p, struct choice 
                    fe_text(fe, (struct omp_extent){ t->begin, t->end }), NULL);
 }
 
+bool fe_asks_for_constructs(const struct fe *fe, const struct fe_pragma *p)
+{
+    unsigned set;
+    for (unsigned k = p->clauses_at; k + 2 < p->ntokens; k++)
+        if (fe_is_property(fe, p, k, WORDS_TRAIT_SET, &set) && set == TRAITS_CONSTRUCT &&
+            fe_word_at(fe, p, k + 1, "="))
+            return true;
+    return false;
+}
+
 /* What depends on the host's instruction set is left to clang. */
 static void choose_for_host(struct fe *fe, struct fe_pragma *p)
 {
@@ -546,6 +556,8 @@ static void choose_for_host(struct fe *fe, struct fe_pragma *p)
     p->host_leaves = leaves_of(fe, p, c);
     p->c->for_host = true;
     p->c->host_choice = extent_of(p, c);
+    if (fe_asks_for_constructs(fe, p))
+        p->metadirective = (struct omp_extent){ p->tokens[0].begin, p->tokens[p->ntokens - 1].end };
 }
 
 static void resolve(struct fe *fe, struct fe_pragma *p)

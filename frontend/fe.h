@@ -91,10 +91,11 @@ struct fe_pragma {
     unsigned nnames;
     unsigned clauses_at; /* first token after the directive's name */
     unsigned first_operand, noperands, first_group, ngroups;
-    bool takes_statement; /* metadirective: a variant does */
-    unsigned host_leaves; /* of what the host has instead of it */
-    bool as_function;     /* fe_is_for_types(): its probe has to be a function, see probe.c */
-    bool bad_types;       /* fe_is_for_types(): its types have errors, too */
+    bool takes_statement;            /* metadirective: a variant does */
+    unsigned host_leaves;            /* of what the host has instead of it */
+    struct omp_extent metadirective; /* its tokens, if clang may choose another variant */
+    bool as_function; /* fe_is_for_types(): its probe has to be a function, see probe.c */
+    bool bad_types;   /* fe_is_for_types(): its types have errors, too */
     enum fe_assoc assoc;
     /* offset of a clause that the table does not allow here, 0 none */
     unsigned unexpected;
@@ -454,6 +455,8 @@ void fe_turn_backward_loops(struct fe *, fe_edits *);
 void fe_use_carriers(struct fe *);
 /* context.c */
 void fe_resolve_metadirectives(struct fe *);
+/* Of such a metadirective clang may choose another variant. */
+bool fe_asks_for_constructs(const struct fe *, const struct fe_pragma *);
 void fe_apply_variants(struct fe *);
 /* Does the metadirective stand for the same directive on host and device, its tokens [*b, *e)? */
 bool fe_chosen_everywhere(struct fe *, const struct fe_pragma *, unsigned *b, unsigned *e);

@@ -484,6 +484,32 @@ static void drop_clauses(struct fe *fe, const struct fe_pragma *p, enum omp_clau
         }
 }
 
+static void blank(struct fe *fe, fe_edits *l, unsigned begin, unsigned end)
+{
+    if (begin < end)
+        fe_add_edit(fe, l, begin, end - begin, blanks_of(fe, (struct omp_extent){ begin, end }));
+}
+
+/* Where clang might choose another variant of a metadirective than the host will have. */
+static void show_choices(struct fe *fe, fe_edits *l)
+{
+    static const char nothing[] = "nothing";
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        struct omp_extent all = fe->pragmas.at[i].metadirective,
+                          chosen = fe->pragmas.at[i].c->host_choice;
+        if (all.begin == all.end)
+            continue;
+        if (chosen.begin == chosen.end) {
+            unsigned n = sizeof nothing - 1;
+            fe_add_edit(fe, l, all.begin, n, nothing);
+            chosen.end = all.begin + n;
+        } else {
+            blank(fe, l, all.begin, chosen.begin);
+        }
+        blank(fe, l, chosen.end, all.end);
+    }
+}
+
 /* In their place an update has a variable of no meaning, so that its other clauses are checked. */
 static void hide_updated_items(struct fe *fe, fe_edits *l)
 {
@@ -635,6 +661,7 @@ void fe_find_rejected(struct fe *fe)
     }
     if (all.n)
         fe->u->accepted = fe_edited_text(fe, &all);
+    show_choices(fe, &check);
     hide_updated_items(fe, &check);
     drop_updated_pointers(fe, &check);
     drop_lines(fe, &check, fe_is_later_ordered);

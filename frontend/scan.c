@@ -359,8 +359,12 @@ void fe_read_scans(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
-        if (is_of_host(p->c) && !fe_scans_on_host(p->c))
+        if (is_of_host(p->c) && !fe_scans_on_host(p->c)) {
+            /* clang does not see it where the `inscan` of another loop is hidden */
+            if (inscan_clause(p->c))
+                check_construct(fe, p, inscan_clause(p->c));
             continue;
+        }
         if (!(p->c->leaves & OMPL_SCAN))
             read_construct(fe, p);
         else if (!p->c->parent)

@@ -226,6 +226,6 @@ const char *drv_check_args(const struct job *j, struct words *w)
     if (!hides_some(j, j->input_file, file))
         return j->input_file;
     if (strcmp(j->path, "-") != 0 && (overlay = write_overlay(j, file)))
-        WORDS_ADD(w, "-ivfsoverlay", overlay);
+        WORDS_ADD(w, "-Xclang", "-ivfsoverlay", "-Xclang", overlay); /* for a .i, too */
     return file;
 }

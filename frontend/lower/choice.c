@@ -329,21 +329,12 @@ void lower_metadirective(struct lowering *l, struct fe_pragma *p)
  * Where selectors ask for the constructs around, clang takes the last of several clauses with the
  * same score, also one that asks for less than another.  And the directive that is chosen may be
  * one that becomes another itself. */
-static bool asks_for_constructs(struct fe *fe, const struct fe_pragma *p)
-{
-    for (unsigned k = p->clauses_at; k + 2 < p->ntokens; k++)
-        if (value_of(fe, p, k, WORDS_TRAIT_SET) == TRAITS_CONSTRUCT &&
-            fe_word_at(fe, p, k + 1, "="))
-            return true;
-    return false;
-}
-
 static bool is_lowered(struct fe *fe, const struct fe_pragma *p)
 {
     unsigned chosen[2];
     return p->c->directive == OMPDIR_METADIRECTIVE &&
-           (asks_for_constructs(fe, p) || (fe_chosen_everywhere(fe, p, &chosen[0], &chosen[1]) &&
-                                           lower_becomes_another(fe, p, chosen)));
+           (fe_asks_for_constructs(fe, p) || (fe_chosen_everywhere(fe, p, &chosen[0], &chosen[1]) &&
+                                              lower_becomes_another(fe, p, chosen)));
 }
 
 /* This one, or another, which may be inside of it. */

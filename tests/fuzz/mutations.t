@@ -178,6 +178,52 @@ void f(int a)
     a = 1;
 }
 C
+# Where clang would choose otherwise, it is given our choice to check.
+refused "a variant where it may not stand" r.c:5:1 "nested inside 'single'" <<'C'
+void f(void)
+{
+#pragma omp parallel
+#pragma omp single
+#pragma omp metadirective when(construct={target, parallel}: masked) when(construct={parallel}: single)
+    { }
+#pragma omp target
+    { }
+}
+C
+check "with the line" has err '^    5 .*single'
+# clang does not see `inscan`, which it refuses in collapsed loops.
+refused "a scan of a region that is no loop, beside one that clang does not see" r.c:8:22 "'inscan' is not allowed on 'parallel'" <<'C'
+void f(int (*a)[9], int s)
+{
+#pragma omp parallel for collapse(2) reduction(inscan, +: s)
+    for (int i = 0; i < 9; i++)
+        for (int k = 0; k < 9; k++) { s += a[i][k];
+#pragma omp scan inclusive(s)
+            a[i][k] = s; }
+#pragma omp parallel reduction(inscan, +: s)
+    { s++;
+#pragma omp scan inclusive(s)
+      a[0][0] = s; }
+#pragma omp target map(a[:9])
+    { }
+}
+C
+cat >preprocessed.i <<'C'
+void f(int *a, int s, int n)
+{
+    int sum = 0;
+#pragma omp parallel for reduction(inscan, +: s) reduction(+: sum)
+    for (int i = 0; i < n; i++) { s += a[i]; sum++;
+#pragma omp scan inclusive(s)
+        a[i] = s; }
+#pragma omp target map(a[:n])
+    a[0] = b;
+}
+C
+check "nor in preprocessed files" test_must_fail 1 "$CC" $ARCH -c preprocessed.i
+cp .log err
+check "there only the user's fault is said" error_at err preprocessed.i:9:12 "undeclared"
+check "that only" [ "$(grep -c -e error: -e warning: err)" = 1 ]
 cat >endless.c <<'C'
 struct best { int v; };
 #pragma omp declare reduction(most : best : omp_out = omp_in)
