@@ -127,6 +127,8 @@ EXPORT __attribute__((const, noinline)) u64 __ompgpu_emu_block_begin(const void 
 u64 __ompgpu_emu_block_begin(const void *p) { return __ompgpu_emu_ops->block(p).begin; }
 EXPORT __attribute__((const, noinline)) u64 __ompgpu_emu_block_size(const void *p);
 u64 __ompgpu_emu_block_size(const void *p) { return __ompgpu_emu_ops->block(p).size; }
+EXPORT __attribute__((const, noinline)) u64 __ompgpu_emu_block_apart(const void *p);
+u64 __ompgpu_emu_block_apart(const void *p) { return __ompgpu_emu_ops->block(p).apart; }
 
 /* A kernel in which no thread waits, run for a span of teams and of threads of each.  `kernel` is
  * constant and becomes inline code; the call of __ompgpu_emu_is says for it who it is. */

@@ -312,10 +312,12 @@ struct ompgpu_emu_site {       /* of accesses, in checked images (codegen/ir/pas
     uint32_t line, column, flags;
     uint32_t said; /* bit per enum ompgpu_check: it has been reported */
 };
-struct ompgpu_emu_extent { /* size 0: not all of it may be used and has a value; begin 0: none */
-    uint64_t begin, size;
+/* size 0: not all of it may be used and has a value; begin 0: none.  apart: the size, or 0 where
+ * other kernels may store there meanwhile */
+struct ompgpu_emu_extent {
+    uint64_t begin, size, apart;
 };
-enum { OMPGPU_EMU_ABI = 8 };
+enum { OMPGPU_EMU_ABI = 9 };
 struct ompgpu_emu_ops {
     uint32_t abi; /* OMPGPU_EMU_ABI */
     /* named barrier 0…15 of the team; nthreads 0: all threads that have not exited */

@@ -382,13 +382,17 @@ struct ompgpu_emu_extent ompgpu_emu_extent(const void *p)
     struct emu_known *k = &w->known[((uintptr_t)p >> 8 ^ (uintptr_t)p >> 16) % EMU_KNOWN];
     if (k->p != p)
         *k = (struct emu_known){ p, ompgpu_emu_memory_extent(w->launch->memory, p) };
-    return k->extent;
+    struct ompgpu_emu_extent x = k->extent;
+    x.apart = w->launch->beside ? 0 : x.size;
+    return x;
 }
 
 /* What would order them, as far as can be told. */
 static const char *remedy_for(const struct ompgpu_emu_site *a, const struct ompgpu_emu_site *b,
-                              bool same_team)
+                              bool same_team, bool beside)
 {
+    if (beside)
+        return "; depend(...) on both, or a taskwait between them, orders regions with nowait";
     if ((a->flags ^ b->flags) & OMPGPU_EMU_ATOMIC)
         return "; both have to be atomic";
     if (!same_team && a->line == b->line && strcmp(a->file, b->file) == 0)
@@ -417,7 +421,9 @@ static struct text place_of(const struct ompgpu_emu_site *s)
 void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *s,
                             struct ompgpu_emu_site *other, const struct emu_accessor *by)
 {
-    bool same_team = !by->several && ompgpu_emu_worker->current->pub.team == by->team;
+    bool same_team =
+        !by->several && !by->beside && ompgpu_emu_worker->current->pub.team == by->team;
+    const bool either = by->several && !by->beside && ompgpu_emu_worker->launch->beside;
     char whom[64] = "several teams";
     struct ompgpu_where where = where_of(s);
     bool memory = ompgpu_emu_is_memory(p);
@@ -426,15 +432,18 @@ void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *
         return;
     if (!by->several)
         snprintf(whom, sizeof whom, "team %u, thread %u", by->team, by->thread);
-    ompgpu_check_report(OMPGPU_CHECK_RACE, &where,
-                        "race: %s of %zu bytes at %p in %s memory%s%s%s; nothing orders it with "
-                        "%s %s by %s at %s%s%s",
-                        verb_of(s), size, p,
-                        memory ? "device"
-                        : o    ? "team-shared"
-                               : "static",
-                        o && *o->name ? ", '" : "", o ? o->name : "", o && *o->name ? "'" : "",
-                        other->flags & OMPGPU_EMU_ATOMIC ? "an" : "a", verb_of(other), whom,
-                        place_of(other).s, remedy_for(s, other, same_team),
-                        context_of(memory ? p : NULL).s);
+    ompgpu_check_report(
+        OMPGPU_CHECK_RACE, &where,
+        "race: %s of %zu bytes at %p in %s memory%s%s%s; nothing orders it with "
+        "%s %s by %s at %s%s%s%s",
+        verb_of(s), size, p,
+        memory ? "device"
+        : o    ? "team-shared"
+               : "static",
+        o && *o->name ? ", '" : "", o ? o->name : "", o && *o->name ? "'" : "",
+        other->flags & OMPGPU_EMU_ATOMIC ? "an" : "a", verb_of(other), whom, place_of(other).s,
+        by->beside ? " in a region that may run at the same time"
+        : either   ? ", or by a region that may run at the same time"
+                   : "",
+        remedy_for(s, other, same_team, by->beside), context_of(memory ? p : NULL).s);
 }

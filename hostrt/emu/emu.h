@@ -7,6 +7,8 @@
  *   emu/guard.c   room after variables that is nobody's
  *   emu/check.c   accesses of checked images that need a closer look; messages
  *   emu/race.c    which accesses nothing orders
+ *   emu/order.c   … which kernels
+ *   emu/order.c   … which kernels
  *   emu/image.c   loading of ELF images, kernels and variables in them
  *   emu/pool.c    OS threads that share the teams of a launch
  *   emu/queue.c   queues of work and their events
@@ -202,10 +204,35 @@ struct ompgpu_emu_extent ompgpu_emu_extent(const void *);
 struct emu_accessor {
     unsigned team, thread;
     bool several; /* teams; which is not known */
+    bool beside;  /* in another kernel, which nothing orders with this one */
 };
 /* other, by: of the earlier access */
 void ompgpu_emu_report_race(const void *, size_t, struct ompgpu_emu_site *,
                             struct ompgpu_emu_site *other, const struct emu_accessor *by);
+
+/* ------------------------------------------------------------------ order of kernels (emu/order.c)
+ */
+enum { EMU_SLOTS = 128 };
+struct emu_moment { /* of a kernel: after kernels of each slot up to the time `before` */
+    unsigned slot;
+    uint32_t time, before[EMU_SLOTS];
+    uint64_t number; /* among those of all slots */
+    bool alone;      /* it is no queue's, and has a slot of its own */
+};
+/* What the launch that this thread is about to make was given in its queue; NULL: it is in none. */
+extern _Thread_local struct emu_moment *ompgpu_emu_moment;
+unsigned ompgpu_emu_slot_take(void); /* of a queue; 0: none is left */
+void ompgpu_emu_slot_give(unsigned);
+/* A launch, an event and a wait are put into the queue of that slot; before: of the event. */
+void ompgpu_emu_order_next(unsigned slot, struct emu_moment *);
+void ompgpu_emu_order_record(unsigned slot, uint32_t *before);
+void ompgpu_emu_order_wait(unsigned slot, const uint32_t *before);
+void ompgpu_emu_order_alone(struct emu_moment *); /* of a launch in no queue */
+/* A kernel begins, whose first phase is that: the first phase of all that nothing orders with it.
+ * beside: there are queues, or kernels that run. */
+uint32_t ompgpu_emu_order_begin(const struct emu_moment *, uint32_t phase, bool *beside);
+void ompgpu_emu_order_end(const struct emu_moment *);
+void ompgpu_emu_order_fork(enum ompgpu_fork when);
 
 /* ------------------------------------------------------------------ races (emu/race.c) */
 struct emu_acquired { /* the latest release that is known, of the own team and of all */
@@ -213,6 +240,7 @@ struct emu_acquired { /* the latest release that is known, of the own team and o
 };
 struct emu_order { /* of the team that a worker runs */
     uint32_t launch, team, barriers, latest;
+    const struct emu_moment *moment;
     /* phases with lower numbers come before all that follows; those of the team do */
     uint32_t floor, team_floor;
     /* the current phase of all threads; of a warp, once it had operations since the last barrier;
@@ -232,8 +260,10 @@ struct emu_worker;
 struct emu_launch;
 /* Races are looked for from now on, if OMPGPU_CHECK says so; the calls below do nothing before. */
 bool ompgpu_emu_race_start(void);
+bool ompgpu_emu_race_looked_for(void);
 void ompgpu_emu_race_begin(struct emu_launch *);
-void ompgpu_emu_race_end(void);
+void ompgpu_emu_race_end(const struct emu_launch *);
+void ompgpu_emu_race_fork(enum ompgpu_fork when);
 void ompgpu_emu_race_barrier(struct emu_worker *);
 void ompgpu_emu_race_warp(struct emu_worker *, unsigned warp, uint32_t lanes);
 void ompgpu_emu_race_forget(void *, size_t); /* who accessed this memory before */
@@ -311,8 +341,11 @@ struct emu_launch {
     const struct ompgpu_kernel_where *where;
     const char *file; /* of the region */
     int ordinal;
-    uint32_t race, floor; /* its number there (emu/race.c), its first phase */
-    bool has_address;     /* failed for an access; written with message */
+    /* its number there (emu/race.c); phases before are over */
+    uint32_t race, floor;
+    bool beside; /* there may be kernels that nothing orders with it */
+    struct emu_moment own, *moment;
+    bool has_address; /* failed for an access; written with message */
     uintptr_t address;
     /* of all teams: barriers released, changes from one emulated thread to another */
     atomic_ulong barriers, switches;
@@ -338,8 +371,11 @@ bool ompgpu_emu_launch_fail(struct emu_launch *, const char *fmt, ...)
 /* As in struct ompgpu_plugin. */
 __typeof__(*ompgpu_emu_plugin.queue_create) ompgpu_emu_queue_create;
 __typeof__(*ompgpu_emu_plugin.queue_destroy) ompgpu_emu_queue_destroy;
+__typeof__(*ompgpu_emu_plugin.queue_launch) ompgpu_emu_queue_launch;
+__typeof__(*ompgpu_emu_plugin.queue_wait) ompgpu_emu_queue_wait;
 __typeof__(*ompgpu_emu_plugin.event_create) ompgpu_emu_event_create;
 __typeof__(*ompgpu_emu_plugin.event_destroy) ompgpu_emu_event_destroy;
+__typeof__(*ompgpu_emu_plugin.event_record) ompgpu_emu_event_record;
 __typeof__(*ompgpu_emu_plugin.event_wait) ompgpu_emu_event_wait;
 void ompgpu_emu_queue_fork(enum ompgpu_fork);
 /* plugin.c: what this thread's last launch was not allowed to use */

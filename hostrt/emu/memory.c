@@ -152,7 +152,7 @@ struct ompgpu_emu_extent ompgpu_emu_memory_extent(struct emu_memory *m, const vo
             ompgpu_emu_shadow_defined((char *)b.range.begin + b.defined, b.size - b.defined);
         note_defined(m, &b);
     }
-    return (struct ompgpu_emu_extent){ b.range.begin, b.defined == b.size ? b.size : 0 };
+    return (struct ompgpu_emu_extent){ b.range.begin, b.defined == b.size ? b.size : 0, 0 };
 }
 
 bool ompgpu_emu_memory_owns(struct emu_memory *m, const void *p)

@@ -452,7 +452,7 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
     ompgpu_emu_fault_enter();
     ompgpu_emu_race_begin(&l);
     ompgpu_emu_pool_run(&l);
-    ompgpu_emu_race_end();
+    ompgpu_emu_race_end(&l);
     ompgpu_emu_fault_exit();
     ompgpu_emu_use_end();
     atomic_fetch_sub(&running, 1);
@@ -483,6 +483,7 @@ static void emu_fork(enum ompgpu_fork when)
     ompgpu_emu_queue_fork(when);
     ompgpu_emu_pool_fork(when);
     ompgpu_emu_closed_fork(when);
+    ompgpu_emu_race_fork(when);
     ompgpu_emu_fault_fork(when);
     if (when == OMPGPU_FORK_CHILD)
         atomic_store(&running, 0);
@@ -536,13 +537,13 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .queue_to_device = ompgpu_work_to_device,
     .queue_from_device = ompgpu_work_from_device,
     .queue_copy = ompgpu_work_copy,
-    .queue_launch = ompgpu_work_launch,
+    .queue_launch = ompgpu_emu_queue_launch,
     .queue_call = ompgpu_work_call,
     .queue_notify = ompgpu_work_notify,
-    .queue_wait = ompgpu_work_wait,
+    .queue_wait = ompgpu_emu_queue_wait,
     .event_create = ompgpu_emu_event_create,
     .event_destroy = ompgpu_emu_event_destroy,
-    .event_record = ompgpu_work_record,
+    .event_record = ompgpu_emu_event_record,
     .event_wait = ompgpu_emu_event_wait,
     .fork = emu_fork,
     .counts = emu_counts,

@@ -13,10 +13,12 @@ struct event {
     struct ompgpu_recorded recorded;
     unsigned long reached; /* how often that was */
     bool failed;           /* what is before it */
+    uint32_t *before;      /* for races (order.c): what is before it; NULL: not known */
 };
 struct queue {
     struct ompgpu_work_queue work;
     int ordinal;
+    unsigned slot; /* for races */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  /* guards all below, queues and events */
@@ -28,6 +30,15 @@ static struct failure {
 } failures[EMU_MAX_DEVICES];
 
 /* ------------------------------------------------------------------ work */
+static int launch(int ordinal, const struct ompgpu_work *w)
+{
+    ompgpu_emu_moment = w->argument;
+    int bad = ompgpu_emu_plugin.launch(ordinal, w->f, w->teams, w->threads, w->params);
+    ompgpu_xfree(ompgpu_emu_moment);
+    ompgpu_emu_moment = NULL;
+    return bad;
+}
+
 /* The rest needs no lock. */
 static int do_work(int ordinal, const struct ompgpu_work *w)
 {
@@ -37,8 +48,7 @@ static int do_work(int ordinal, const struct ompgpu_work *w)
     case OMPGPU_WORK_FROM_DEVICE:
         return ompgpu_emu_plugin.from_device(ordinal, w->dst, w->src, w->size);
     case OMPGPU_WORK_COPY: return ompgpu_emu_plugin.device_copy(ordinal, w->dst, w->src, w->size);
-    case OMPGPU_WORK_LAUNCH:
-        return ompgpu_emu_plugin.launch(ordinal, w->f, w->teams, w->threads, w->params);
+    case OMPGPU_WORK_LAUNCH: return launch(ordinal, w);
     case OMPGPU_WORK_CALL:
         ompgpu_reads_pause(true);
         ompgpu_emu_use_begin();
@@ -78,7 +88,9 @@ static void take_turn(struct ompgpu_work_queue *work, const struct ompgpu_work *
     } else if (w->kind == OMPGPU_WORK_WAIT) {
         while (((struct event *)w->event)->reached < w->number)
             pthread_cond_wait(&reached, &lock);
-    } else if (!failures[q->ordinal].failed) {
+    } else if (failures[q->ordinal].failed) {
+        ompgpu_xfree(w->kind == OMPGPU_WORK_LAUNCH ? w->argument : NULL);
+    } else {
         pthread_mutex_unlock(&lock);
         ompgpu_emu_set_fault(false, 0);
         int bad = do_work(q->ordinal, w);
@@ -95,9 +107,11 @@ int ompgpu_emu_queue_create(int ordinal, void **queue)
     if (!q)
         return 1;
     q->ordinal = ordinal;
+    q->slot = ompgpu_emu_slot_take();
     q->work.lock = &lock, q->work.alloc = ompgpu_xalloc, q->work.turn = take_turn;
     if (ompgpu_work_begin(&q->work, ompgpu_emu_thread_start)) {
         ompgpu_plugin_error("no thread can be started for a queue");
+        ompgpu_emu_slot_give(q->slot);
         ompgpu_xfree(q);
         return 1;
     }
@@ -109,7 +123,33 @@ void ompgpu_emu_queue_destroy(int ordinal, void *queue)
 {
     (void)ordinal;
     ompgpu_work_end(queue);
+    ompgpu_emu_slot_give(((struct queue *)queue)->slot);
     ompgpu_xfree(queue);
+}
+
+int ompgpu_emu_queue_launch(int ordinal, void *queue, struct ompgpu_function *f, unsigned teams,
+                            unsigned threads, void **params)
+{
+    struct emu_moment *m = NULL;
+    (void)ordinal;
+    if (ompgpu_emu_race_looked_for() && !(m = ompgpu_xalloc(sizeof *m)))
+        return 1;
+    if (m)
+        ompgpu_emu_order_next(((struct queue *)queue)->slot, m);
+    return ompgpu_work_add(queue, (struct ompgpu_work){ .kind = OMPGPU_WORK_LAUNCH,
+                                                        .f = f,
+                                                        .teams = teams,
+                                                        .threads = threads,
+                                                        .params = params,
+                                                        .argument = m });
+}
+
+int ompgpu_emu_queue_wait(int ordinal, void *queue, void *event)
+{
+    const struct event *e = event;
+    if (e->before)
+        ompgpu_emu_order_wait(((struct queue *)queue)->slot, e->before);
+    return ompgpu_work_wait(ordinal, queue, event);
 }
 
 int ompgpu_emu_event_create(int ordinal, void **event)
@@ -121,8 +161,21 @@ int ompgpu_emu_event_create(int ordinal, void **event)
 
 void ompgpu_emu_event_destroy(int ordinal, void *event)
 {
+    struct event *e = event;
     (void)ordinal;
-    ompgpu_xfree(event);
+    ompgpu_xfree(e->before);
+    ompgpu_xfree(e);
+}
+
+int ompgpu_emu_event_record(int ordinal, void *event, void *queue)
+{
+    struct event *e = event;
+    if (ompgpu_emu_race_looked_for() && !e->before &&
+        !(e->before = ompgpu_xalloc(EMU_SLOTS * sizeof *e->before)))
+        return 1;
+    if (e->before)
+        ompgpu_emu_order_record(((struct queue *)queue)->slot, e->before);
+    return ompgpu_work_record(ordinal, event, queue);
 }
 
 int ompgpu_emu_event_wait(int ordinal, void *event)

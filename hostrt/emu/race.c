@@ -11,7 +11,7 @@
  * atomics). The fences of critical constructs and locks are for the team only, since OpenMP binds
  * them to it; other teams get what they release with the next other fence or atomic access of the
  * team
- *   end of a kernel    all phases before are over
+ *   end of a kernel    all phases before are over, for kernels that come after it (order.c)
  *
  * So one record a cell is enough: within a phase, an earlier write or the first reader stands for
  * what came later.  `many` says that several threads have read, so that any write races.
@@ -47,8 +47,10 @@ struct released {
 };
 struct phase {
     uint32_t launch, team, barriers; /* of the team so far */
-    uint32_t operations;             /* of the warp since the last barrier */
-    uint32_t before;                 /* the team's phase before this one */
+    uint32_t time, slot;             /* of the kernel */
+    const struct emu_module *module;
+    uint32_t operations; /* of the warp since the last barrier */
+    uint32_t before;     /* the team's phase before this one */
     /* when a thread of the team first released to all, after this phase; 0: not yet */
     _Atomic uint32_t released_later;
     /* of a phase of one thread: when it ended */
@@ -98,6 +100,8 @@ bool ompgpu_emu_race_start(void)
     return phases;
 }
 
+bool ompgpu_emu_race_looked_for(void) { return phases; }
+
 /* Numbers come to an end: all is forgotten then, when no other kernel runs. */
 static void forget_all(void)
 {
@@ -114,15 +118,19 @@ void ompgpu_emu_race_begin(struct emu_launch *l)
     if (atomic_fetch_add(&running, 1) == 0 && atomic_load(&last_phase) > PHASES / 2)
         forget_all();
     pthread_mutex_unlock(&lock);
+    if (!(l->moment = ompgpu_emu_moment))
+        ompgpu_emu_order_alone(l->moment = &l->own);
     l->race = 1 + atomic_fetch_add(&launches, 1);
-    l->floor = atomic_load(&last_phase) + 1;
+    uint32_t first = atomic_load(&last_phase) + 1;
+    l->floor = ompgpu_emu_order_begin(l->moment, first, &l->beside);
 }
 
-/* Of a kernel that ended all is ordered with what comes later: nobody asks when. */
-void ompgpu_emu_race_end(void)
+/* Nobody asks when one kernel has released what to another. */
+void ompgpu_emu_race_end(const struct emu_launch *l)
 {
     if (!phases)
         return;
+    ompgpu_emu_order_end(l->moment);
     pthread_mutex_lock(&lock);
     if (atomic_fetch_sub(&running, 1) == 1)
         for (struct released *r = atomic_exchange(&kept, NULL), *next; r; r = next) {
@@ -130,6 +138,17 @@ void ompgpu_emu_race_end(void)
             ompgpu_xfree(r);
         }
     pthread_mutex_unlock(&lock);
+}
+
+void ompgpu_emu_race_fork(enum ompgpu_fork when)
+{
+    if (when == OMPGPU_FORK_BEFORE)
+        pthread_mutex_lock(&lock);
+    if (when == OMPGPU_FORK_CHILD)
+        atomic_store(&running, 0);
+    ompgpu_emu_order_fork(when);
+    if (when != OMPGPU_FORK_BEFORE)
+        pthread_mutex_unlock(&lock);
 }
 
 /* The memory is no longer there. */
@@ -152,6 +171,7 @@ static void begin_team(struct emu_worker *w, unsigned team)
     struct emu_order *o = w->order;
     memset(o, 0, sizeof *o);
     o->launch = w->launch->race;
+    o->moment = w->launch->moment;
     o->team = team;
     o->floor = w->launch->floor;
     o->team_floor = atomic_load(&last_phase) + 1;
@@ -160,6 +180,7 @@ static void begin_team(struct emu_worker *w, unsigned team)
 /* 0: there is none left. */
 static uint32_t new_phase(struct emu_order *o, uint32_t operations)
 {
+    const struct emu_moment *m = o->moment;
     uint32_t n = atomic_fetch_add(&last_phase, 1) + 1;
     if (n >= PHASES) {
         atomic_store(&last_phase, PHASES);
@@ -168,6 +189,9 @@ static uint32_t new_phase(struct emu_order *o, uint32_t operations)
     phases[n] = (struct phase){ .launch = o->launch,
                                 .team = o->team,
                                 .barriers = o->barriers,
+                                .time = m->time,
+                                .slot = m->slot,
+                                .module = ompgpu_emu_worker->launch->module,
                                 .operations = operations,
                                 .before = o->latest };
     return o->latest = n;
@@ -197,7 +221,7 @@ void ompgpu_emu_race_barrier(struct emu_worker *w)
     o->acquired_by_all = o->acquired_by_any;
     /* a single team: what came before the barrier is as if it were another kernel's */
     o->team_floor = atomic_load(&last_phase) + 1;
-    if (w->launch->teams == 1)
+    if (w->launch->teams == 1 && !w->launch->beside && atomic_load(&launches) == o->launch)
         o->floor = o->team_floor;
     for (unsigned i = 0; i < w->nthreads; i++)
         w->threads[i].pub.stamp = 0;
@@ -384,12 +408,19 @@ static bool is_released(const struct emu_order *o, const struct record *r, unsig
            is_at_most(to_all, of_all) || is_at_most(atomic_load(&p->released_later), of_all);
 }
 
+/* A kernel that waits for what others release, while they run, is thought to know what it does. */
+static bool is_earlier(const struct emu_order *o, const struct phase *p, unsigned thread)
+{
+    return !p->slot || !o->moment->slot || o->moment->before[p->slot] >= p->time ||
+           o->acquired[thread].of_all || o->acquired_by_all;
+}
+
 static bool is_ordered(const struct emu_order *o, const struct record *r, uint32_t now,
                        unsigned thread)
 {
     const struct phase *p = &phases[r->phase], *c = &phases[now];
     if (p->launch != c->launch)
-        return true;
+        return is_earlier(o, p, thread);
     if (p->team == c->team &&
         (r->thread == thread || p->barriers < c->barriers ||
          (r->thread / EMU_WARP == thread / EMU_WARP && p->operations < c->operations)))
@@ -462,7 +493,7 @@ struct access {
     bool atomic, silent; /* silent: it stores what is there */
 };
 
-static bool is_earlier_kernel(const struct access *a, const struct record *r)
+static bool is_other_kernel(const struct access *a, const struct record *r)
 {
     return phases[r->phase].launch != phases[a->phase].launch;
 }
@@ -473,7 +504,7 @@ static bool conflicts(const struct access *a, const struct record *r, unsigned b
         return false;
     if ((a->silent && r->kind == WRITE) || (a->kind == READ && r->kind <= READ_BY_MANY))
         return false;
-    if (r->part == OMPGPU_EMU_READ_BY_TEAMS && !is_earlier_kernel(a, r))
+    if (r->part == OMPGPU_EMU_READ_BY_TEAMS && !is_other_kernel(a, r))
         return !a->order->acquired[a->thread].of_all && !a->order->acquired_by_all;
     if (r->kind == READ_BY_MANY && r->phase == a->phase)
         return true;
@@ -490,19 +521,23 @@ static void report(const struct access *a, const struct record *r)
 {
     struct emu_block b = { .trusted = false };
     struct emu_accessor by = { phases[r->phase].team, r->thread,
-                               r->part == OMPGPU_EMU_READ_BY_TEAMS };
+                               r->part == OMPGPU_EMU_READ_BY_TEAMS, is_other_kernel(a, r) };
+    if (phases[r->phase].module != a->w->launch->module)
+        return; /* sites are known by their distance in one image */
     if (ompgpu_emu_is_memory(a->p))
         ompgpu_emu_memory_block(a->w->launch->memory, a->p, &b);
     if (!b.trusted)
         ompgpu_emu_report_race(a->p, a->size, a->site, site_from(a->site, r->site), &by);
 }
 
-/* Several teams have read the same bytes, or do now. */
+/* Several teams have read the same bytes, or do now; also those of kernels that nothing orders. */
 static bool is_read_by_teams(const struct access *a, const struct record *r, bool any,
                              unsigned bytes)
 {
-    if (!any || r->kind > READ_BY_MANY || a->kind != READ || is_earlier_kernel(a, r))
+    if (!any || r->kind > READ_BY_MANY || a->kind != READ)
         return false;
+    if (is_other_kernel(a, r))
+        return (bytes_in(r) & bytes) && !is_earlier(a->order, &phases[r->phase], a->thread);
     return r->part == OMPGPU_EMU_READ_BY_TEAMS ||
            (phases[r->phase].team != phases[a->phase].team && (bytes_of(r->part) & bytes));
 }
@@ -517,10 +552,12 @@ static struct record note(const struct access *a, const struct record *r, bool a
         (now && r->kind >= WRITE && (a->kind < WRITE || (a->atomic && r->kind == ATOMIC))))
         return any ? *r : (struct record){ 0 };
     if (is_read_by_teams(a, r, any, bytes)) {
-        if (r->part == OMPGPU_EMU_READ_BY_TEAMS)
+        if (r->part == OMPGPU_EMU_READ_BY_TEAMS && !is_other_kernel(a, r))
             return *r;
+        if (is_other_kernel(a, r)) /* it is named in what is said of a write */
+            mine.phase = r->phase, mine.site = r->site;
         mine.part = OMPGPU_EMU_READ_BY_TEAMS;
-        mine.thread = bytes_of(r->part) & bytes;
+        mine.thread = bytes_in(r) & bytes;
         mine.kind = READ_BY_MANY;
     } else if (now && r->kind <= READ_BY_MANY && a->kind == READ && r->part == mine.part &&
                (r->kind == READ_BY_MANY || r->thread != a->thread)) {

@@ -383,6 +383,67 @@ static void no_wait_single(void)
         a[omp_get_thread_num()] = first; /* no_wait_single */
     }
 }
+/* Regions with nowait that no dependence orders. */
+static void unordered_regions(void)
+{
+    int plain = !mended;
+#pragma omp target data map(tofrom: a[0:N], b[0:N])
+    {
+        if (plain) {
+#pragma omp target teams distribute parallel for nowait
+            for (int i = 0; i < N; i++)
+                a[i] += 1; /* unordered_regions */
+#pragma omp target teams distribute parallel for nowait
+            for (int i = 0; i < N; i++)
+                b[i] = a[i]; /* unordered_regions */
+        } else {
+#pragma omp target teams distribute parallel for nowait depend(out: a[0:N])
+            for (int i = 0; i < N; i++)
+                a[i] += 1;
+#pragma omp target teams distribute parallel for nowait depend(in: a[0:N])
+            for (int i = 0; i < N; i++)
+                b[i] = a[i];
+        }
+#pragma omp taskwait
+    }
+}
+/* One that is under way, and one that its host thread waits for. */
+static void beside_nowait(void)
+{
+#pragma omp target data map(tofrom: a[0:N])
+    {
+#pragma omp target nowait
+        for (int i = 0; i < N; i++)
+            a[i] = i + 1; /* beside_nowait */
+        if (mended) {
+#pragma omp taskwait
+        }
+#pragma omp target
+        for (int i = 0; i < N; i++)
+            a[i] = 2 * i + 1; /* beside_nowait */
+#pragma omp taskwait
+    }
+}
+/* They read the same, write different parts, and update atomically. */
+static void side_by_side(void)
+{
+    int count = 0;
+#pragma omp target data map(tofrom: a[0:N], count) map(to: b[0:N])
+    {
+        for (int part = 0; part < 4; part++)
+#pragma omp target teams distribute parallel for nowait firstprivate(part)
+            for (int i = part * N / 4; i < (part + 1) * N / 4; i++) {
+                a[i] = b[i] + b[(i + N / 2) % N];
+#pragma omp atomic
+                count++;
+            }
+#pragma omp taskwait
+#pragma omp target teams distribute parallel for nowait
+        for (int i = 0; i < N; i++)
+            a[i] += count;
+    }
+#pragma omp taskwait
+}
 /* What is written is not what is read, as far as their names tell. */
 static void two_pointers(void)
 {
@@ -1018,7 +1079,7 @@ static const struct {
     MISTAKE(only_from),     MISTAKE(never_written),    MISTAKE(partly_written),
     MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc), MISTAKE(missing_reduction), MISTAKE(loop_carried), MISTAKE(team_storage), MISTAKE(no_barrier), MISTAKE(half_atomic),
     MISTAKE(half_critical), MISTAKE(critical_of_teams), MISTAKE(locks_of_teams), MISTAKE(last_of_teams), MISTAKE(between_teams), MISTAKE(in_order), MISTAKE(halves),
-    MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single),
+    MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single), MISTAKE(unordered_regions), MISTAKE(beside_nowait), MISTAKE(side_by_side),
     MISTAKE(two_pointers), MISTAKE(two_origins), MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(mapped_allocation), MISTAKE(past_malloc), MISTAKE(freed_allocation), MISTAKE(kept_address),  MISTAKE(enter_alloc),
     MISTAKE(private_copy), MISTAKE(private_vla), MISTAKE(own_vla), MISTAKE(no_begin), MISTAKE(no_element),

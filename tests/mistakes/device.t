@@ -44,6 +44,9 @@ for level in -O2 -O0; do
     mistake histogram race "'a[0:N]'"
     mistake shared_temporary race "'shared'"
     mistake no_wait_single race "'first'"
+    mistake unordered_regions race "'a[0:N]'|a region that may run at the same time"
+    mistake beside_nowait race "'a[0:N]'|in a region that may run at the same time|taskwait"
+    check "$level: regions side by side" silent_run side_by_side
     mistake two_pointers race "nothing orders it with"
     mistake two_origins race "'a[N / 2:N / 2]'"
     mistake two_sections race "'a[0:N]'"

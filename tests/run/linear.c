@@ -30,9 +30,9 @@ int main(void)
     for (int i = 0; i < 20; i++) a[i] = l;
 #pragma omp target simd linear(m: 2) map(tofrom: m)
     for (int i = 0; i < 20; i++) ;
-#pragma omp target parallel for linear(n) collapse(2) map(tofrom: n) map(from: on)
+#pragma omp target parallel for linear(n) collapse(2) map(tofrom: n) map(from: a[20:20])
     for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 5; j++) on = n;
+        for (int j = 0; j < 5; j++) a[20 + 5 * i + j] = n;
     CHECK(a[19] == 58 && l == 58 && m == 40 && n == 22);
     CHECK(p == a || p == a + 38);
     return RESULT;

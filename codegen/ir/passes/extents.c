@@ -126,7 +126,7 @@ static LLVMValueRef ask(const struct checks *c, LLVMBuilderRef b, const char *wh
     return l_call_runtime(c->u, b, what, &p, 1);
 }
 
-/* What is read only is not in an allocation to which the kernel stores. */
+/* What is read only is not in an allocation to which the kernel stores, or one beside it. */
 static LLVMValueRef size_if_apart(const struct checks *c, LLVMBuilderRef b, const struct extent *x)
 {
     const struct extents *e = &c->extents;
@@ -139,7 +139,7 @@ static LLVMValueRef size_if_apart(const struct checks *c, LLVMBuilderRef b, cons
                                        LLVMBuildICmp(b, LLVMIntNE, begin, l_i64(c->u, 0), ""), "");
         apart = LLVMBuildAnd(b, apart, is, "");
     }
-    return LLVMBuildSelect(b, apart, x->size, l_i64(c->u, 0), "");
+    return LLVMBuildSelect(b, apart, x->size_read_only, l_i64(c->u, 0), "");
 }
 
 /* Before anything else, since what other code reads may stand in any block. */
@@ -152,6 +152,7 @@ static void ask_for_all(struct checks *c, LLVMValueRef f)
         LLVMValueRef p = load_parameter(c, b, e->at[i].place);
         e->at[i].begin = ask(c, b, "__ompgpu_emu_block_begin", p);
         e->at[i].size = ask(c, b, "__ompgpu_emu_block_size", p);
+        e->at[i].size_read_only = ask(c, b, "__ompgpu_emu_block_apart", p);
     }
     for (unsigned i = 0; i < e->n; i++)
         e->at[i].size_read_only = size_if_apart(c, b, &e->at[i]);
