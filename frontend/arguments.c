@@ -127,6 +127,8 @@ static void read_map(struct reader *r)
 {
     unsigned colon = find_top(r, r->at, r->end, ":"), leaves = r->p->c->leaves;
     bool typed = false;
+    if (colon == r->at && !r->collecting)
+        fe_error(r->fe, offset_at(r, colon), "expected a map type or modifier before ':'");
     if (colon < r->end && !read_map_words(r, colon, WORDS_MAP_TYPE, WORDS_MAP_MODIFIER, &typed))
         return;
     unsigned map = r->c->map;

@@ -80,6 +80,8 @@ static bool is_endless_argument(struct fe *fe, const struct fe_pragma *p, unsign
 /* Clauses from token k to the line's end, or to the ')' around them. */
 static void check_clauses(struct fe *fe, const struct fe_pragma *p, unsigned k)
 {
+    if (is_endless_argument(fe, p, k))
+        return;
     for (k = skip_argument(fe, p, k); k < p->ntokens; k += fe_word_at(fe, p, k, ",")) {
         const struct fe_token *t = &p->tokens[k];
         if (is_one_of(fe, t, WORDS_CLANG_HANGS)) {
@@ -169,6 +171,16 @@ bool fe_is_misread(const char *path, char *text, size_t length)
         misread |= lower_is_misread(fe, &fe->pragmas.at[i]);
     arena_free(fe->a);
     return misread;
+}
+
+bool fe_chooses_otherwise(const char *path, char *text, size_t length)
+{
+    struct fe *fe = read_directives(path, text, length);
+    bool any = false;
+    for (unsigned i = 0; i < fe->pragmas.n && !any; i++)
+        any = chooses(fe, &fe->pragmas.at[i]) && fe_asks_for_constructs(fe, &fe->pragmas.at[i]);
+    arena_free(fe->a);
+    return any;
 }
 
 int fe_screen(const char *path, char *text, size_t length, bool *ours)

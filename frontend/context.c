@@ -533,14 +533,38 @@ static void complain_of(struct fe *fe, const struct fe_pragma *p, struct choice 
                    fe_text(fe, (struct omp_extent){ t->begin, t->end }), NULL);
 }
 
+/* set={selector, …}, …: [k, end) */
+static bool are_sets(const struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned end,
+                     bool *constructs)
+{
+    bool good = k < end;
+    for (unsigned next; k < end && good; k = next + 1) {
+        unsigned set;
+        next = fe_find_top(fe, p, k, end, ",");
+        good = fe_is_property(fe, p, k, WORDS_TRAIT_SET, &set) && fe_word_at(fe, p, k + 1, "=") &&
+               fe_word_at(fe, p, k + 2, "{") && fe_word_at(fe, p, next - 1, "}") &&
+               fe_closing(fe, p, k + 2) == next - 1 &&
+               fe_find_top(fe, p, k + 3, next - 1, "=") == next - 1;
+        *constructs |= set == TRAITS_CONSTRUCT;
+    }
+    return good;
+}
+
+/* What is not well formed is left to clang, which says so. */
 bool fe_asks_for_constructs(const struct fe *fe, const struct fe_pragma *p)
 {
-    unsigned set;
-    for (unsigned k = p->clauses_at; k + 2 < p->ntokens; k++)
-        if (fe_is_property(fe, p, k, WORDS_TRAIT_SET, &set) && set == TRAITS_CONSTRUCT &&
-            fe_word_at(fe, p, k + 1, "="))
-            return true;
-    return false;
+    bool good = p->clauses_at < p->ntokens, constructs = false;
+    for (unsigned k = p->clauses_at, close; k < p->ntokens && good; k = close + 1) {
+        k += k > p->clauses_at && fe_word_at(fe, p, k, ",");
+        enum omp_clause_kind kind =
+            k < p->ntokens ? fe_clause_named(fe, &p->tokens[k]) : OMPC_COUNT;
+        close = fe_word_at(fe, p, k + 1, "(") ? fe_closing(fe, p, k + 1) : p->ntokens;
+        unsigned colon = fe_find_top(fe, p, k + 2, close, ":");
+        good = close < p->ntokens &&
+               (kind == OMPC_WHEN ? colon < close && are_sets(fe, p, k + 2, colon, &constructs)
+                                  : kind == OMPC_DEFAULT || kind == OMPC_OTHERWISE);
+    }
+    return good && constructs;
 }
 
 /* What depends on the host's instruction set is left to clang. */

@@ -25,6 +25,8 @@ char *fe_edited_text(struct fe *fe, fe_edits *l)
     char *out = mem_alloc(room), *to = out;
     qsort(l->at, l->n, sizeof *l->at, by_offset);
     for (unsigned i = 0; i < l->n; at = l->at[i].offset + l->at[i].length, i++) {
+        if (l->at[i].offset < at)
+            diag_bug("two changes of one piece of text");
         to = mempcpy(to, text + at, l->at[i].offset - at);
         to = stpcpy(to, l->at[i].text);
     }

@@ -152,7 +152,8 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
     if (fe->tu)
         clang_disposeTranslationUnit(fe->tu);
     clang_disposeIndex(index);
-    if (!fe->errors)
+    fe->u->errors = fe->errors;
+    if (parsed)
         return fe->u;
     arena_free(fe->a);
     return NULL;

@@ -151,13 +151,19 @@ unsigned fe_attributes_end(const struct omp_unit *u, unsigned end)
     return end;
 }
 
+/* Behind a parenthesis that nothing closes one may look for what follows: empty tokens are there.
+ */
 static void tokenise(struct fe *fe, struct fe_pragma *p, unsigned i)
 {
+    enum { BEHIND = 4 };
     VEC(struct fe_token) v = { 0 };
     while (i = fe_skip_space(fe->u, i), i < p->extent.end)
         i = fe_scan_token(fe->u, i, p->extent.end, VEC_PUSH(fe->a, &v));
-    p->tokens = v.at;
     p->ntokens = v.n;
+    unsigned end = v.n ? v.at[v.n - 1].end : i;
+    for (unsigned k = 0; k < BEHIND; k++)
+        *VEC_PUSH(fe->a, &v) = (struct fe_token){ TOK_PUNCT, end, end };
+    p->tokens = v.at;
 }
 
 bool fe_word_at(const struct fe *fe, const struct fe_pragma *p, unsigned k, const char *word)

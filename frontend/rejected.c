@@ -10,9 +10,10 @@
  *     (*g(x)).m    (*({ __auto_type __omp_r1 = &((*g(x))); &(*__omp_r1).m; }))
  *     (T){ x }.m   (*(__typeof__((T){ x }.m) *)((char *)&(T){ x } + offsetof(T, m)))
  *
- * `target loop` makes it crash: the two directives stand on two lines.  Groupprivate variables are
- * none of the device to it, which it says of functions between declare target and its end: they are
- * `enter` variables, too.
+ * `target loop` makes it crash: the two directives stand on two lines.  `loop` without `bind` is no
+ * orphan in `target data`, but is one in the host's text: it gets a `bind`.  Groupprivate variables
+ * are none of the device to it, which it says of functions between declare target and its end: they
+ * are `enter` variables, too.
  *
  * For the next loop of a nest it does not look into a block that holds the loop alone, beside other
  * statements: such a block gets an empty statement.
@@ -306,6 +307,24 @@ static void separate_loops(struct fe *fe, fe_edits *l)
     }
 }
 
+/* `target data` is around it, which the host's text has no directive for: so it would be orphaned.
+ */
+static bool is_in_data_only(const struct omp_construct *c)
+{
+    const struct omp_construct *around = c->parent;
+    while (around && !(around->leaves & ~(unsigned)OMPL_DATA))
+        around = around->parent;
+    return c->written == OMPL_LOOP && !c->chosen.end && c->parent && !around &&
+           !fe_clause(c, OMPC_BIND);
+}
+
+static void bind_loops(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++)
+        if (is_in_data_only(fe->u->constructs[i]))
+            fe_add_edit(fe, l, fe->u->constructs[i]->pragma.end - 1, 0, " bind(thread)");
+}
+
 static void enter_group_variables(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
@@ -561,6 +580,8 @@ static void drop_modifiers(struct fe *fe, fe_edits *l)
                 continue;
             unsigned end = fe_closing(fe, p, k + 1) + 1;
             end += fe_word_at(fe, p, end, ",") || fe_word_at(fe, p, k - 1, "(");
+            if (end > p->ntokens) /* clang complains */
+                continue;
             unsigned first =
                 fe_word_at(fe, p, k - 1, ",") && fe_word_at(fe, p, end, ":") ? k - 1 : k;
             fe_add_edit(fe, l, p->tokens[first].begin,
@@ -653,6 +674,7 @@ void fe_find_rejected(struct fe *fe)
     if (!fe->carriers) { /* once */
         name_roots(fe, &all);
         separate_loops(fe, &all);
+        bind_loops(fe, &all);
         enter_group_variables(fe, &all);
         open_blocks(fe, &all);
         fe_add_carriers(fe, &all);

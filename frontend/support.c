@@ -183,7 +183,8 @@ static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
                  fe_word(WORDS_CLANG_CLAUSE, word, strlen(word), &value);
     const char *meant = is_name && !known ? word_meant(word, 0) : NULL;
     extra_tokens = true;
-    if (meant || is_ours(p->c) || (p->c->leaves & (OMPL_DATA | OMPL_DECLARE_TARGET)))
+    if (meant || is_ours(p->c) || p->c->host_region ||
+        (p->c->leaves & (OMPL_TARGET | OMPL_DATA | OMPL_DECLARE_TARGET)))
         fe_error(fe, p->unexpected, "unexpected %s'%s' in directive '#pragma omp %s'%s",
                  is_name ? "OpenMP clause " : "", word, p->c->spelling,
                  meant ? arena_printf(fe->a, "; did you mean '%s'?", meant) : "");

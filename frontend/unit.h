@@ -671,7 +671,9 @@ struct omp_unit {
     unsigned nlocal_types;
     unsigned ntargets;   /* target regions */
     bool packs;          /* the flags or the file say how structures are packed */
+    unsigned errors;     /* which have been shown */
     bool misread;        /* clang hangs on the text that the user wrote, or misreads it */
+    bool rechosen;       /* in the text to check, what clang might have chosen otherwise */
     bool run_time_types; /* device code has types with run-time array bounds */
     /* target regions, or device variables' initialisers, need functions or variables of other files
      */
@@ -715,6 +717,8 @@ char *fe_lower(const char *path, const char *text, size_t length, int nargs,
 int fe_screen(const char *path, char *text, size_t length, bool *ours);
 /* Are there any, or directives that clang takes for others?  Says nothing. */
 bool fe_is_misread(const char *path, char *text, size_t length);
+/* Are there metadirectives of which clang may choose another variant? */
+bool fe_chooses_otherwise(const char *path, char *text, size_t length);
 /* A file as the user wrote it: hides inscan reductions that clang 22 does not know; true if there
  * were any. */
 bool fe_hide(const char *path, char *text, size_t length);
@@ -723,8 +727,8 @@ void fe_say(const char *path, char *text, size_t length, struct omp_place, enum 
             const char *words);
 /* Parse `text` (owned by the caller, kept alive).  Errors are printed in clang's format with caret
  * to stderr. args: clang flags that change the language (-std=, -f…, -m…), for libclang.
- * carriers: NULL; of a text that is `accepted`, the prefix of the unit that says so.  NULL on
- * error. */
+ * carriers: NULL; of a text that is `accepted`, the prefix of the unit that says so.  NULL: it is
+ * no C; with `errors`, all that counts of the unit is what is to be checked. */
 struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs,
                           const char *const *args, const char *carriers);
 /* For messages: arguments that make libclang read the file as the user wrote it, macros and all. */

@@ -216,7 +216,7 @@ static bool write_check(const struct options *o, const char *text)
 static struct omp_unit *parse(const struct options *o, char *text, size_t length, bool lowered)
 {
     struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args, NULL);
-    char *accepted = u ? u->accepted : NULL;
+    char *accepted = u && !u->errors ? u->accepted : NULL;
     if (accepted) {
         struct omp_unit *first = u;
         u = fe_parse(o->path, accepted, strlen(accepted), o->nargs, o->args, first->prefix);
@@ -225,18 +225,21 @@ static struct omp_unit *parse(const struct options *o, char *text, size_t length
     const char *checked = lowered ? text : NULL;
     if (accepted)
         checked = accepted;
-    if (u && !write_check(o, u->checked ? u->checked : checked))
+    bool good = u && !u->errors;
+    if (u && (good || !u->accepted) && !write_check(o, u->checked ? u->checked : checked))
         report_failure("cannot write", o->check);
-    return u;
+    if (!good)
+        omp_unit_free(u);
+    return good ? u : NULL;
 }
 
 /* Of the user's program. */
 static int error_code(void) { return fe_found_extra_tokens() ? TOOL_EXTRA : TOOL_ERROR; }
 
 static int split_text(const struct options *o, char *text, size_t length, bool lowered,
-                      bool misread)
+                      bool misread, bool rechosen)
 {
-    struct omp_unit *u = parse(o, text, length, lowered || misread);
+    struct omp_unit *u = parse(o, text, length, lowered || misread || rechosen);
     if (!u)
         return error_code();
     u->atomic_reduction = o->atomic_reduction;
@@ -247,6 +250,7 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
     u->exact_lines = o->exact_lines || u->needs_link || u->provides; /* messages of the link */
     int rc = fe_check(u) ? TOOL_ERROR : TOOL_OK;
     u->misread = misread;
+    u->rechosen = rechosen;
     if (o->emit_tree && rc == TOOL_OK)
         fe_print(stdout, u);
     u->host_only = !has_device_constructs(u);
@@ -266,7 +270,8 @@ static int split_file(const struct options *o, char *text, size_t length)
     if (errors)
         return TOOL_ERROR;
     char *user = text, *lowered = fe_lower(o->path, text, length, o->nargs, o->args, &errors);
-    bool misread = declares || fe_is_misread(o->path, user, length);
+    bool misread = declares || fe_is_misread(o->path, user, length),
+         rechosen = fe_chooses_otherwise(o->path, user, length);
     if (errors)
         return misread ? TOOL_ENDLESS : error_code();
     if (lowered) {
@@ -280,7 +285,7 @@ static int split_file(const struct options *o, char *text, size_t length)
     else if (o->screen)
         rc = misread ? TOOL_REWRITTEN : TOOL_OK;
     else
-        rc = split_text(o, text, length, lowered || declares, misread);
+        rc = split_text(o, text, length, lowered || declares, misread, rechosen);
     return rc;
 }
 

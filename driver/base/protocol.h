@@ -31,6 +31,7 @@ enum tool_exit {
 /* What a device text is.
  *   misread         clang hangs on the user's text, or takes it for something else; what it is to
  *                   check has been written
+ *   rechosen        clang may choose other variants than the host has: there is a second text to check
  *   run_time_types  it has variable length arrays, which clang's NVPTX target rejects
  *   needs_link      it uses functions or variables that other files define
  *   provides        it defines some for other files
@@ -38,7 +39,8 @@ enum tool_exit {
  *   host_only       it has no construct or function for a device
  *   requires        what all files of a program must require alike: clauses, or "" */
 #define PROTO_UNIT(S, N)                                                                           \
-    N(misread) N(run_time_types) N(needs_link) N(provides) N(entries) N(host_only) S(requires)
+    N(misread)                                                                                     \
+    N(rechosen) N(run_time_types) N(needs_link) N(provides) N(entries) N(host_only) S(requires)
 
 /* What is to be said of a target region: `says` has lines LABEL \t TEXT.  threads: of a team,
  * unless the device has reasons for another number. */

@@ -150,7 +150,7 @@ static bool accepted_as_rewritten(const struct job *j, struct proc *check)
     WORDS_ADD(&p.argv, "-Wno-gnu");
     int code = drv_proc_run(&p);
     if (code == 0)
-        drv_show(p.err, j->opt->verbose);
+        drv_show(check->code || j->unit.misread ? p.err : check->err, j->opt->verbose);
     if (code == 1)
         check->err = p.err;
     return code == 0;
@@ -189,7 +189,8 @@ static void judge(struct run *r, struct proc *check)
         return;
     if (r->extra && (check->code == 0 || check->code == 1))
         check_again(r, check);
-    if (check->code == 0 && !r->job->unit.misread)
+    const struct proto_unit *unit = &r->job->unit;
+    if (check->code == 0 && !unit->misread && !unit->rechosen)
         drv_show(check->err, r->job->opt->verbose);
     else if (check->timed_out || !accepted_as_rewritten(r->job, check))
         reject(r, check);

@@ -186,6 +186,5 @@ bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
            lower_has_levels(fe, p) || lower_has_original(fe, p) || lower_appends_preferred(fe, p) ||
            lower_selects_required(fe, p) || p->c->directive == OMPDIR_DECLARE_INDUCTION ||
            /* a variant that it has not chosen itself would go unchecked */
-           (p->c->directive == OMPDIR_METADIRECTIVE &&
-            (lower_may_choose_late(fe, p) || fe_asks_for_constructs(fe, p)));
+           (p->c->directive == OMPDIR_METADIRECTIVE && lower_may_choose_late(fe, p));
 }

@@ -224,6 +224,71 @@ check "nor in preprocessed files" test_must_fail 1 "$CC" $ARCH -c preprocessed.i
 cp .log err
 check "there only the user's fault is said" error_at err preprocessed.i:9:12 "undeclared"
 check "that only" [ "$(grep -c -e error: -e warning: err)" = 1 ]
+# What clang does not know is not what is wrong.
+refused "junk after a clause that only OpenMP 6.0 has, of a region for the host" r.c:5:45 "unexpected OpenMP clause 'hots'" <<'C'
+void f(int x)
+{
+#pragma omp target device_type(any) map(x)
+    x++;
+#pragma omp target device_type(host) nowait hots depend(inout:
+    x = 1;
+}
+C
+check "that is all" [ "$(grep -c error: err)" = 1 ]
+refused "no map type before the colon, on a directive that clang does not see" r.c:3:61 "before ':'" <<'C'
+void f(int *a, int s, int n)
+{
+#pragma omp target parallel for reduction(inscan, +: s) map(: a[:n])
+    for (int i = 0; i < n; i++) {
+        s += a[i];
+#pragma omp scan inclusive(s)
+        a[i] = s;
+    }
+}
+C
+refused "a parenthesis that nothing closes, in a modifier" r.c:5:1 "expected" <<'C'
+struct s { int *p; } s;
+void f(void)
+{
+#pragma omp target ) data map(attach(never exit: s.p[0:4])
+}
+C
+refused "a context that is none, of which we would choose" r.c:5:52 "missing" <<'C'
+void f(void)
+{
+#pragma omp parallel
+    {
+#pragma omp metadirective when(construct={parallel = : critical) otherwise(nothing)
+    { }
+    }
+#pragma omp target
+    { }
+}
+C
+refused "a parenthesis that nothing closes, where none may stand" r.c:5:18 "expected ')'" <<'C'
+void f(int x)
+{
+#pragma omp target
+    { }
+#pragma omp task ( transparent ( omp_impex end declare target shared ( x , )
+    { }
+}
+C
+cat >loop.c <<'C'
+int main(void)
+{
+    int a[9] = { 0 }, on = 0;
+#pragma omp target data map(tofrom: a)
+    {
+#pragma omp loop
+        for (int i = 0; i < 9; i++) a[i] = i;
+#pragma omp target map(from: on)
+        on = 1;
+    }
+    return on != 1;
+}
+C
+check "loop in target data is no orphan" "$CC" $ARCH loop.c -o loop
 cat >endless.c <<'C'
 struct best { int v; };
 #pragma omp declare reduction(most : best : omp_out = omp_in)

@@ -304,6 +304,7 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
             cg.env[i] = cg.file_env[i] = cg_strf(&cg, "(*%s)", u->vars[i]->name);
     write_unit(&cg);
     const struct proto_unit unit = { .misread = u->misread,
+                                     .rechosen = u->rechosen,
                                      .run_time_types = u->run_time_types,
                                      .needs_link = u->needs_link,
                                      .provides = u->provides,
