@@ -80,8 +80,6 @@ static bool is_endless_argument(struct fe *fe, const struct fe_pragma *p, unsign
 /* Clauses from token k to the line's end, or to the ')' around them. */
 static void check_clauses(struct fe *fe, const struct fe_pragma *p, unsigned k)
 {
-    if (is_endless_argument(fe, p, k))
-        return;
     for (k = skip_argument(fe, p, k); k < p->ntokens; k += fe_word_at(fe, p, k, ",")) {
         const struct fe_token *t = &p->tokens[k];
         if (is_one_of(fe, t, WORDS_CLANG_HANGS)) {
@@ -160,6 +158,21 @@ static void check_pragmas(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++)
         check_pragma(fe, &fe->pragmas.at[i]);
+}
+
+int fe_check_parentheses(const char *path, char *text, size_t length)
+{
+    struct fe *fe = read_directives(path, text, length);
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        unsigned k = 0;
+        while (k < p->ntokens && !is_endless_argument(fe, p, k))
+            k = fe_word_at(fe, p, k, "(") ? fe_closing(fe, p, k) + 1 : k + 1;
+    }
+    int errors = fe->errors;
+    fe_show_messages(fe->u);
+    arena_free(fe->a);
+    return errors;
 }
 
 bool fe_is_misread(const char *path, char *text, size_t length)

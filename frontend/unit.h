@@ -715,6 +715,8 @@ char *fe_lower(const char *path, const char *text, size_t length, int nargs,
 /* clang22.c: errors for clauses on which clang hangs, in any directive of the text; their number.
  * ours: some directive has to do with devices, or scans; most files have none. */
 int fe_screen(const char *path, char *text, size_t length, bool *ours);
+/* Errors for parentheses that nothing closes, in any directive; their number. */
+int fe_check_parentheses(const char *path, char *text, size_t length);
 /* Are there any, or directives that clang takes for others?  Says nothing. */
 bool fe_is_misread(const char *path, char *text, size_t length);
 /* Are there metadirectives of which clang may choose another variant? */

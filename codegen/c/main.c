@@ -269,6 +269,8 @@ static int split_file(const struct options *o, char *text, size_t length)
     text = fe_expand_attributes(o->path, text, &length, &declares, &errors);
     if (errors)
         return TOOL_ERROR;
+    if (fe_check_parentheses(o->path, text, length))
+        return TOOL_ENDLESS;
     char *user = text, *lowered = fe_lower(o->path, text, length, o->nargs, o->args, &errors);
     bool misread = declares || fe_is_misread(o->path, user, length),
          rechosen = fe_chooses_otherwise(o->path, user, length);

@@ -230,7 +230,7 @@ void f(int x)
 {
 #pragma omp target device_type(any) map(x)
     x++;
-#pragma omp target device_type(host) nowait hots depend(inout:
+#pragma omp target device_type(host) nowait hots
     x = 1;
 }
 C
@@ -246,7 +246,7 @@ void f(int *a, int s, int n)
     }
 }
 C
-refused "a parenthesis that nothing closes, in a modifier" r.c:5:1 "expected" <<'C'
+refused "a parenthesis that nothing closes, in a modifier" r.c:4:30 "expected" <<'C'
 struct s { int *p; } s;
 void f(void)
 {
