@@ -286,7 +286,9 @@ static int check_text(void)
     int rc = is_endless() ? 1 : run(check_it);
     if (rc == HANGS) return HANGS;    /* the command sees that and ends it */
     if (!is_endless()) rc = judge("clang's check", rc);
-    return (rc == 1 || (!rc && unit_is(" rechosen=1"))) && access("check.i", F_OK) == 0 ? judge("clang's check of another text", run(check_other)) : rc;
+    if ((rc != 1 && (rc || !unit_is(" rechosen=1"))) || access("check.i", F_OK) != 0) return rc;
+    rc = run(check_other);
+    return rc == HANGS ? HANGS : judge("clang's check of another text", rc);
 }
 static void by_parts(const struct file *f)
 {
