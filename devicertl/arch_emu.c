@@ -279,6 +279,13 @@ void __ompgpu_emu_check(void *p, usize size, struct ompgpu_emu_site *site)
 {
     __ompgpu_emu_ops->check(p, size, site);
 }
+CHECK void __ompgpu_emu_check_text(void *, const void *, usize, unsigned, struct ompgpu_emu_site *,
+                                   struct ompgpu_emu_site *);
+void __ompgpu_emu_check_text(void *to, const void *from, usize most, unsigned how,
+                             struct ompgpu_emu_site *reads, struct ompgpu_emu_site *writes)
+{
+    __ompgpu_emu_ops->check_text(to, from, most, how, reads, writes);
+}
 CHECK void __ompgpu_emu_check_copy(void *, const void *, usize, struct ompgpu_emu_site *);
 void __ompgpu_emu_check_copy(void *to, const void *from, usize size, struct ompgpu_emu_site *site)
 {

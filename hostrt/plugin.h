@@ -317,6 +317,15 @@ struct ompgpu_emu_site {       /* of accesses, in checked images (codegen/ir/pas
 struct ompgpu_emu_extent {
     uint64_t begin, size, apart;
 };
+/* What a function of string.h does: it reads a text of at most so many bytes, or so many bytes;
+ * copies a text, fills up what is left of so many bytes, or puts it after the text that is there */
+enum ompgpu_emu_text {
+    OMPGPU_EMU_TEXT_READ,
+    OMPGPU_EMU_TEXT_BYTES,
+    OMPGPU_EMU_TEXT_COPIED,
+    OMPGPU_EMU_TEXT_PADDED,
+    OMPGPU_EMU_TEXT_APPENDED
+};
 enum { OMPGPU_EMU_ABI = 9 };
 struct ompgpu_emu_ops {
     uint32_t abi; /* OMPGPU_EMU_ABI */
@@ -370,5 +379,7 @@ struct ompgpu_emu_ops {
      * NULL: nothing; size 0: what was there is no more. */
     void (*object)(void *p, size_t size, const void *end, const char *what, bool fresh);
     void (*forget)(void *from, const void *end); /* of a stack: nothing is known of it */
+    void (*check_text)(void *to, const void *from, size_t most, unsigned how,
+                       struct ompgpu_emu_site *reads, struct ompgpu_emu_site *writes);
 };
 #endif

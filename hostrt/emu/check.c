@@ -333,6 +333,51 @@ void ompgpu_emu_check_copy(void *to, const void *from, size_t size, struct ompgp
         ompgpu_emu_shadow_copy(to, from, size);
 }
 
+/* May the function read that byte?  Variables of an image have no shadow. */
+static bool is_readable(const char *p)
+{
+    bool same;
+    return ompgpu_emu_keeps_shadow(p) ? worst_of(ompgpu_emu_shadow_of(p), 1, &same) == EMU_DEFINED
+                                      : ompgpu_emu_outside((void *)p) == p;
+}
+
+/* How many bytes a text has, with its end, of `most`; up to the first that may not be used. */
+static size_t text_size(const char *p, size_t most)
+{
+    size_t n = 0;
+    while (n < most && is_readable(p + n))
+        if (!p[n++])
+            return n;
+    return n < most ? n + 1 : n;
+}
+
+/* The last byte may be the only one without a value. */
+static void check_and_race(const char *p, size_t size, struct ompgpu_emu_site *s)
+{
+    if (!size)
+        return;
+    ompgpu_emu_check((void *)p, size, s);
+    if (s->flags & OMPGPU_EMU_READS)
+        ompgpu_emu_check((void *)(p + size - 1), 1, s);
+    ompgpu_emu_race((void *)p, size, s, 0);
+}
+
+void ompgpu_emu_check_text(void *to, const void *from, size_t most, unsigned how,
+                           struct ompgpu_emu_site *reads, struct ompgpu_emu_site *writes)
+{
+    if (!ompgpu_emu_shadowed())
+        return;
+    size_t n = how == OMPGPU_EMU_TEXT_BYTES ? most : text_size(from, most), has = 0;
+    check_and_race(from, n, reads);
+    if (how == OMPGPU_EMU_TEXT_APPENDED) {
+        has = text_size(to, SIZE_MAX);
+        check_and_race(to, has, reads);
+        has -= has > 0; /* the end is overwritten */
+    }
+    if (writes)
+        check_and_race((char *)to + has, how == OMPGPU_EMU_TEXT_PADDED ? most : n, writes);
+}
+
 void ompgpu_emu_check_bounds(uint64_t offset, struct ompgpu_emu_site *s)
 {
     struct ompgpu_where where = where_of(s);

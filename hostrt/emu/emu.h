@@ -196,6 +196,8 @@ bool ompgpu_emu_object_near(const void *, size_t size, struct emu_object *);
 /* ------------------------------------------------------------------ checks (emu/check.c) */
 /* As in struct ompgpu_emu_ops. */
 void ompgpu_emu_check(void *, size_t, struct ompgpu_emu_site *);
+void ompgpu_emu_check_text(void *to, const void *from, size_t most, unsigned how,
+                           struct ompgpu_emu_site *reads, struct ompgpu_emu_site *writes);
 void ompgpu_emu_check_copy(void *, const void *, size_t, struct ompgpu_emu_site *);
 void ompgpu_emu_check_bounds(uint64_t, struct ompgpu_emu_site *);
 void ompgpu_emu_unwritten(struct ompgpu_emu_site *);

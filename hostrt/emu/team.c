@@ -622,6 +622,7 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .frame = op_frame,
     .check = ompgpu_emu_check,
     .check_copy = ompgpu_emu_check_copy,
+    .check_text = ompgpu_emu_check_text,
     .check_bounds = ompgpu_emu_check_bounds,
     .unwritten = ompgpu_emu_unwritten,
     .written = ompgpu_emu_written,

@@ -444,6 +444,52 @@ static void side_by_side(void)
     }
 #pragma omp taskwait
 }
+/* Functions of string.h: a text without its end, and more than there is room for. */
+static void endless_text(void)
+{
+    char text[8] = "12345678", other[8];
+    int n = 0, size = mended ? 7 : 8;
+    if (mended) text[7] = 0;
+#pragma omp target map(to: text, size) map(from: n, other)
+    {
+        n = (int)strlen(text); /* endless_text */
+        strncpy(other, text, (size_t)size);
+    }
+}
+static void long_text(void)
+{
+    char from[12] = "a long text", to[16] = "";
+    int have = mended ? 16 : 11;
+#pragma omp target map(to: from) map(tofrom: to[0:have])
+    strcpy(to, from); /* long_text */
+}
+static void appended_text(void)
+{
+    char from[8] = "1234", to[16] = "56789";
+    int have = mended ? 10 : 9;
+#pragma omp target map(to: from) map(tofrom: to[0:have])
+    strcat(to, from); /* appended_text */
+}
+static void compared_bytes(void)
+{
+    int k[4] = { 1, 2, 3, 4 }, same = 0, n = mended ? 4 : 5;
+#pragma omp target map(to: k, n, a[0:N]) map(from: same)
+    same = memcmp(k, a, (size_t)n * sizeof *k); /* compared_bytes */
+    (void)same;
+}
+static void text_of_nothing(void)
+{
+    char s[8] = "", t[8] = "text";
+    int n = 0;
+#pragma omp target data map(from: s)
+    {
+        if (mended) {
+#pragma omp target update to(s)
+        }
+#pragma omp target map(from: n) map(to: t)
+        n = strcmp(s, t); /* text_of_nothing */
+    }
+}
 /* What is written is not what is read, as far as their names tell. */
 static void two_pointers(void)
 {
@@ -1079,7 +1125,7 @@ static const struct {
     MISTAKE(only_from),     MISTAKE(never_written),    MISTAKE(partly_written),
     MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc), MISTAKE(missing_reduction), MISTAKE(loop_carried), MISTAKE(team_storage), MISTAKE(no_barrier), MISTAKE(half_atomic),
     MISTAKE(half_critical), MISTAKE(critical_of_teams), MISTAKE(locks_of_teams), MISTAKE(last_of_teams), MISTAKE(between_teams), MISTAKE(in_order), MISTAKE(halves),
-    MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single), MISTAKE(unordered_regions), MISTAKE(beside_nowait), MISTAKE(side_by_side),
+    MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single), MISTAKE(unordered_regions), MISTAKE(endless_text), MISTAKE(long_text), MISTAKE(appended_text), MISTAKE(compared_bytes), MISTAKE(text_of_nothing), MISTAKE(beside_nowait), MISTAKE(side_by_side),
     MISTAKE(two_pointers), MISTAKE(two_origins), MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(mapped_allocation), MISTAKE(past_malloc), MISTAKE(freed_allocation), MISTAKE(kept_address),  MISTAKE(enter_alloc),
     MISTAKE(private_copy), MISTAKE(private_vla), MISTAKE(own_vla), MISTAKE(no_begin), MISTAKE(no_element),

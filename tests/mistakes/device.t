@@ -47,6 +47,11 @@ for level in -O2 -O0; do
     mistake unordered_regions race "'a[0:N]'|a region that may run at the same time"
     mistake beside_nowait race "'a[0:N]'|in a region that may run at the same time|taskwait"
     check "$level: regions side by side" silent_run side_by_side
+    mistake endless_text address "read of 9 bytes|'text'"
+    mistake long_text address "write of 12 bytes|'to[0:have]'"
+    mistake appended_text address "write of 5 bytes|'to[0:have]'"
+    mistake compared_bytes address "read of 20 bytes|'k'"
+    mistake text_of_nothing uninit "'s'|map(to:)"
     mistake two_pointers race "nothing orders it with"
     mistake two_origins race "'a[N / 2:N / 2]'"
     mistake two_sections race "'a[0:N]'"

@@ -16,7 +16,7 @@
  * Where OMPGPU_CHECK looks for races, a second call has every access that another thread could
  * make, too, and each fence (races.c).  Reads of locals without a value: unwritten.c; the end of
  * those whose address escapes: rooms.c.  What a kernel accesses through its parameters is compared
- * with their allocations first: extents.c.
+ * with their allocations first: extents.c.  Functions of string.h: texts.c.
  *
  * The check is of what the user wrote, so it comes before the optimiser moves accesses.  From -O1
  * on, locals in registers and values that were just read are no accesses any more.  Code of
@@ -414,7 +414,8 @@ static void check_call(struct checks *c, LLVMValueRef call)
     if (text_starts(name, "llvm.memcpy") || text_starts(name, "llvm.memmove") ||
         strcmp(name, "llvm.memset") == 0)
         check_block(c, call, name);
-    else if (!*name && LLVMIsAFunction(callee) && LLVMIsDeclaration(callee))
+    else if (!ir_check_texts(c, call) && !*name && LLVMIsAFunction(callee) &&
+             LLVMIsDeclaration(callee))
         note_outputs(c, call);
 }
 

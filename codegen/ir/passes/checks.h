@@ -1,6 +1,6 @@
 /* checks.h - what the parts of -fompgpu-check share: checks.c has addresses, blocks of memory and
  * the order of the whole, races.c races, extents.c what both need not look at, unwritten.c locals
- * that have no value. */
+ * that have no value, texts.c functions of string.h. */
 #ifndef OMPGPU_IR_CHECKS_H
 #define OMPGPU_IR_CHECKS_H
 #include "codegen/ir/emit_helpers.h"
@@ -81,6 +81,9 @@ void ir_place_before(struct checks *, LLVMValueRef at);
 /* Locals of the user's function that are to have room after them. */
 void ir_find_exposed(LLVMValueRef f, ir_values *);
 void ir_give_room(struct checks *, LLVMValueRef f, const ir_values *found);
+
+/* ------------------------------------------------------------------ texts.c */
+bool ir_check_texts(struct checks *, LLVMValueRef call); /* false: it is of another function */
 
 /* ------------------------------------------------------------------ extents.c */
 void ir_find_extents(struct checks *, LLVMValueRef f, const access_list *);
