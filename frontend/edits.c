@@ -16,17 +16,28 @@ static int by_offset(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
+/* Of a text with errors the same may be changed twice. */
+static bool overlap(const fe_edits *l)
+{
+    bool is = false;
+    for (unsigned i = 1; i < l->n && !is; i++)
+        is = l->at[i - 1].offset + l->at[i - 1].length > l->at[i].offset;
+    return is;
+}
+
 char *fe_edited_text(struct fe *fe, fe_edits *l)
 {
     const char *text = fe->u->text;
     size_t room = fe->u->length + 1, at = 0;
     for (unsigned i = 0; i < l->n; i++)
         room += strlen(l->at[i].text);
-    char *out = mem_alloc(room), *to = out;
     qsort(l->at, l->n, sizeof *l->at, by_offset);
+    if (overlap(l) && !fe->errors)
+        diag_bug("two changes of one piece of text");
+    if (overlap(l))
+        return NULL;
+    char *out = mem_alloc(room), *to = out;
     for (unsigned i = 0; i < l->n; at = l->at[i].offset + l->at[i].length, i++) {
-        if (l->at[i].offset < at)
-            diag_bug("two changes of one piece of text");
         to = mempcpy(to, text + at, l->at[i].offset - at);
         to = stpcpy(to, l->at[i].text);
     }

@@ -441,7 +441,7 @@ void fe_name_architectures(struct fe *, fe_edits *);
 /* Does the list change anything in there? */
 bool fe_has_edit(const fe_edits *, struct omp_extent);
 void fe_add_edit(struct fe *, fe_edits *, unsigned offset, unsigned length, const char *text);
-char *fe_edited_text(struct fe *, fe_edits *); /* memory of the run's */
+char *fe_edited_text(struct fe *, fe_edits *); /* memory of the run's; NULL: there were errors */
 /* The ends of the lines in it. */
 const char *fe_newlines_of(struct fe *, struct omp_extent);
 /* carriers.c */

@@ -42,7 +42,10 @@ static void tables(void)
 static struct omp_unit *parse(const char *source)
 {
     struct omp_unit *u = fe_parse("t.c", (char *)source, strlen(source), 0, NULL, NULL);
-    return u && !u->errors ? u : NULL;
+    if (!u || !u->errors)
+        return u;
+    omp_unit_free(u);
+    return NULL;
 }
 
 static void tree(const char *name, const char *source, const char *const *expected)
