@@ -274,6 +274,17 @@ void f(int x)
     { }
 }
 C
+# What is changed in a target construct is changed twice in two.
+refused "the same directive twice, with junk" r.c:6:1 "nested" <<'C'
+struct s { int b; };
+struct s make(int);
+void f(int got)
+{
+#pragma omp target map(tofrom: got) +
+#pragma omp target map(tofrom: got) +
+    got = make(3).b;
+}
+C
 cat >loop.c <<'C'
 int main(void)
 {
