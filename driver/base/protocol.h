@@ -31,7 +31,7 @@ enum tool_exit {
 /* What a device text is.
  *   misread         clang hangs on the user's text, or takes it for something else; what it is to
  *                   check has been written
- *   rechosen        clang may choose other variants than the host has: there is a second text to check
+ *   rechosen        clang may choose other variants than the host has: it checks a second text, too
  *   run_time_types  it has variable length arrays, which clang's NVPTX target rejects
  *   needs_link      it uses functions or variables that other files define
  *   provides        it defines some for other files

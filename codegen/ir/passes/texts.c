@@ -1,7 +1,7 @@
 /* texts.c - -fompgpu-check: what the functions of string.h do with memory that they are given.
  *
- *     strcpy(to, from)   ──▶   check_text(to, from, SIZE_MAX, COPIED, reads, writes)
- *                              strcpy(to, from)
+ *     strlen(text)   ──▶   check_text(NULL, text, SIZE_MAX, READ, reads, NULL)
+ *                          strlen(text)
  *
  * They are the host's, on the emulated device, and nobody looks at what they do.  What a function
  * surely uses is checked: of two strings that are compared, and of one in which something is
