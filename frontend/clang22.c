@@ -160,40 +160,50 @@ static void check_pragmas(struct fe *fe)
         check_pragma(fe, &fe->pragmas.at[i]);
 }
 
-int fe_check_parentheses(const char *path, char *text, size_t length)
+static void check_parentheses(struct fe *fe, const struct fe_pragma *p)
 {
-    struct fe *fe = read_directives(path, text, length);
-    for (unsigned i = 0; i < fe->pragmas.n; i++) {
-        const struct fe_pragma *p = &fe->pragmas.at[i];
-        unsigned k = 0;
-        while (k < p->ntokens && !is_endless_argument(fe, p, k))
-            k = fe_word_at(fe, p, k, "(") ? fe_closing(fe, p, k) + 1 : k + 1;
-    }
-    int errors = fe->errors;
-    fe_show_messages(fe->u);
-    arena_free(fe->a);
-    return errors;
+    unsigned k = 0;
+    while (k < p->ntokens && !is_endless_argument(fe, p, k))
+        k = fe_word_at(fe, p, k, "(") ? fe_closing(fe, p, k) + 1 : k + 1;
+}
+
+static bool is_misread(struct fe *fe)
+{
+    check_pragmas(fe);
+    bool misread = fe->errors > 0;
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        misread |= lower_is_misread(fe, &fe->pragmas.at[i]);
+    return misread;
 }
 
 bool fe_is_misread(const char *path, char *text, size_t length)
 {
     struct fe *fe = read_directives(path, text, length);
-    check_pragmas(fe);
-    bool misread = fe->errors > 0;
-    for (unsigned i = 0; i < fe->pragmas.n; i++)
-        misread |= lower_is_misread(fe, &fe->pragmas.at[i]);
+    bool misread = is_misread(fe);
     arena_free(fe->a);
     return misread;
 }
 
-bool fe_chooses_otherwise(const char *path, char *text, size_t length)
+static bool chooses_otherwise(const struct fe *fe)
 {
-    struct fe *fe = read_directives(path, text, length);
     bool any = false;
     for (unsigned i = 0; i < fe->pragmas.n && !any; i++)
         any = chooses(fe, &fe->pragmas.at[i]) && fe_asks_for_constructs(fe, &fe->pragmas.at[i]);
-    arena_free(fe->a);
     return any;
+}
+
+int fe_read_by_clang(const char *path, char *text, size_t length, struct fe_reading *r)
+{
+    struct fe *fe = read_directives(path, text, length);
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        check_parentheses(fe, &fe->pragmas.at[i]);
+    int errors = fe->errors;
+    if (errors)
+        fe_show_messages(fe->u);
+    else /* what that complains of is not said */
+        *r = (struct fe_reading){ .misread = is_misread(fe), .rechosen = chooses_otherwise(fe) };
+    arena_free(fe->a);
+    return errors;
 }
 
 int fe_screen(const char *path, char *text, size_t length, bool *ours)

@@ -32,10 +32,11 @@ char *fe_edited_text(struct fe *fe, fe_edits *l)
     for (unsigned i = 0; i < l->n; i++)
         room += strlen(l->at[i].text);
     qsort(l->at, l->n, sizeof *l->at, by_offset);
-    if (overlap(l) && !fe->errors)
-        diag_bug("two changes of one piece of text");
-    if (overlap(l))
+    if (overlap(l)) {
+        if (!fe->errors)
+            diag_bug("two changes of one piece of text");
         return NULL;
+    }
     char *out = mem_alloc(room), *to = out;
     for (unsigned i = 0; i < l->n; at = l->at[i].offset + l->at[i].length, i++) {
         to = mempcpy(to, text + at, l->at[i].offset - at);

@@ -488,6 +488,12 @@ static const char *blanks_of(struct fe *fe, struct omp_extent e)
     return text;
 }
 
+static void blank(struct fe *fe, fe_edits *l, unsigned begin, unsigned end)
+{
+    if (begin < end)
+        fe_add_edit(fe, l, begin, end - begin, blanks_of(fe, (struct omp_extent){ begin, end }));
+}
+
 /* Of the kind, each with the comma after it. */
 static void drop_clauses(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
                          fe_edits *l)
@@ -498,15 +504,8 @@ static void drop_clauses(struct fe *fe, const struct fe_pragma *p, enum omp_clau
             while (k < p->ntokens && p->tokens[k].begin < c->extent.end)
                 k++;
             unsigned end = fe_word_at(fe, p, k, ",") ? p->tokens[k].end : c->extent.end;
-            fe_add_edit(fe, l, c->extent.begin, end - c->extent.begin,
-                        blanks_of(fe, (struct omp_extent){ c->extent.begin, end }));
+            blank(fe, l, c->extent.begin, end);
         }
-}
-
-static void blank(struct fe *fe, fe_edits *l, unsigned begin, unsigned end)
-{
-    if (begin < end)
-        fe_add_edit(fe, l, begin, end - begin, blanks_of(fe, (struct omp_extent){ begin, end }));
 }
 
 /* Where clang might choose another variant of a metadirective than the host will have. */

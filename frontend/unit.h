@@ -715,12 +715,15 @@ char *fe_lower(const char *path, const char *text, size_t length, int nargs,
 /* clang22.c: errors for clauses on which clang hangs, in any directive of the text; their number.
  * ours: some directive has to do with devices, or scans; most files have none. */
 int fe_screen(const char *path, char *text, size_t length, bool *ours);
-/* Errors for parentheses that nothing closes, in any directive; their number. */
-int fe_check_parentheses(const char *path, char *text, size_t length);
 /* Are there any, or directives that clang takes for others?  Says nothing. */
 bool fe_is_misread(const char *path, char *text, size_t length);
-/* Are there metadirectives of which clang may choose another variant? */
-bool fe_chooses_otherwise(const char *path, char *text, size_t length);
+/* The same of the user's text, and whether there are metadirectives of which clang may choose
+ * another variant.  Errors for parentheses that nothing closes; their number, without
+ * more. */
+struct fe_reading {
+    bool misread, rechosen;
+};
+int fe_read_by_clang(const char *path, char *text, size_t length, struct fe_reading *);
 /* A file as the user wrote it: hides inscan reductions that clang 22 does not know; true if there
  * were any. */
 bool fe_hide(const char *path, char *text, size_t length);

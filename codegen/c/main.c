@@ -237,9 +237,9 @@ static struct omp_unit *parse(const struct options *o, char *text, size_t length
 static int error_code(void) { return fe_found_extra_tokens() ? TOOL_EXTRA : TOOL_ERROR; }
 
 static int split_text(const struct options *o, char *text, size_t length, bool lowered,
-                      bool misread, bool rechosen)
+                      struct fe_reading user)
 {
-    struct omp_unit *u = parse(o, text, length, lowered || misread || rechosen);
+    struct omp_unit *u = parse(o, text, length, lowered || user.misread || user.rechosen);
     if (!u)
         return error_code();
     u->atomic_reduction = o->atomic_reduction;
@@ -249,8 +249,8 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
     u->for_gcc = o->for_gcc;
     u->exact_lines = o->exact_lines || u->needs_link || u->provides; /* messages of the link */
     int rc = fe_check(u) ? TOOL_ERROR : TOOL_OK;
-    u->misread = misread;
-    u->rechosen = rechosen;
+    u->misread = user.misread;
+    u->rechosen = user.rechosen;
     if (o->emit_tree && rc == TOOL_OK)
         fe_print(stdout, u);
     u->host_only = !has_device_constructs(u);
@@ -269,13 +269,13 @@ static int split_file(const struct options *o, char *text, size_t length)
     text = fe_expand_attributes(o->path, text, &length, &declares, &errors);
     if (errors)
         return TOOL_ERROR;
-    if (fe_check_parentheses(o->path, text, length))
+    struct fe_reading user;
+    if (fe_read_by_clang(o->path, text, length, &user))
         return TOOL_ENDLESS;
-    char *user = text, *lowered = fe_lower(o->path, text, length, o->nargs, o->args, &errors);
-    bool misread = declares || fe_is_misread(o->path, user, length),
-         rechosen = fe_chooses_otherwise(o->path, user, length);
+    user.misread |= declares;
+    char *lowered = fe_lower(o->path, text, length, o->nargs, o->args, &errors);
     if (errors)
-        return misread ? TOOL_ENDLESS : error_code();
+        return user.misread ? TOOL_ENDLESS : error_code();
     if (lowered) {
         text = lowered;
         length = strlen(text);
@@ -285,9 +285,9 @@ static int split_file(const struct options *o, char *text, size_t length)
     else if (!o->screen && !ours && !o->emit_tree && !lowered && !declares)
         rc = TOOL_NO_TARGETS;
     else if (o->screen)
-        rc = misread ? TOOL_REWRITTEN : TOOL_OK;
+        rc = user.misread ? TOOL_REWRITTEN : TOOL_OK;
     else
-        rc = split_text(o, text, length, lowered || declares, misread, rechosen);
+        rc = split_text(o, text, length, lowered || declares, user);
     return rc;
 }
 

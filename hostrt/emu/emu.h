@@ -8,7 +8,6 @@
  *   emu/check.c   accesses of checked images that need a closer look; messages
  *   emu/race.c    which accesses nothing orders
  *   emu/order.c   … which kernels
- *   emu/order.c   … which kernels
  *   emu/image.c   loading of ELF images, kernels and variables in them
  *   emu/pool.c    OS threads that share the teams of a launch
  *   emu/queue.c   queues of work and their events
@@ -233,6 +232,7 @@ void ompgpu_emu_order_alone(struct emu_moment *); /* of a launch in no queue */
 /* A kernel begins, whose first phase is that: the first phase of all that nothing orders with it.
  * beside: there are queues, or kernels that run. */
 uint32_t ompgpu_emu_order_begin(const struct emu_moment *, uint32_t phase, bool *beside);
+/* It has ended; of one in a queue, once its memory is no longer in use. */
 void ompgpu_emu_order_end(const struct emu_moment *);
 void ompgpu_emu_order_fork(enum ompgpu_fork when);
 
@@ -345,8 +345,9 @@ struct emu_launch {
     int ordinal;
     /* its number there (emu/race.c); phases before are over */
     uint32_t race, floor;
-    bool beside; /* there may be kernels that nothing orders with it */
-    struct emu_moment own, *moment;
+    bool beside;           /* there may be kernels that nothing orders with it */
+    struct emu_moment own; /* where it is in no queue */
+    const struct emu_moment *moment;
     bool has_address; /* failed for an access; written with message */
     uintptr_t address;
     /* of all teams: barriers released, changes from one emulated thread to another */

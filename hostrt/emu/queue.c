@@ -34,8 +34,10 @@ static int launch(int ordinal, const struct ompgpu_work *w)
 {
     ompgpu_emu_moment = w->argument;
     int bad = ompgpu_emu_plugin.launch(ordinal, w->f, w->teams, w->threads, w->params);
-    ompgpu_xfree(ompgpu_emu_moment);
     ompgpu_emu_moment = NULL;
+    if (w->argument)
+        ompgpu_emu_order_end(w->argument);
+    ompgpu_xfree(w->argument);
     return bad;
 }
 

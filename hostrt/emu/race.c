@@ -118,8 +118,10 @@ void ompgpu_emu_race_begin(struct emu_launch *l)
     if (atomic_fetch_add(&running, 1) == 0 && atomic_load(&last_phase) > PHASES / 2)
         forget_all();
     pthread_mutex_unlock(&lock);
-    if (!(l->moment = ompgpu_emu_moment))
-        ompgpu_emu_order_alone(l->moment = &l->own);
+    if (!ompgpu_emu_moment)
+        ompgpu_emu_order_alone(&l->own);
+    l->moment = ompgpu_emu_moment ? ompgpu_emu_moment : &l->own;
+    ompgpu_emu_moment = NULL; /* what is launched meanwhile is another */
     l->race = 1 + atomic_fetch_add(&launches, 1);
     uint32_t first = atomic_load(&last_phase) + 1;
     l->floor = ompgpu_emu_order_begin(l->moment, first, &l->beside);
@@ -130,7 +132,8 @@ void ompgpu_emu_race_end(const struct emu_launch *l)
 {
     if (!phases)
         return;
-    ompgpu_emu_order_end(l->moment);
+    if (l->moment == &l->own)
+        ompgpu_emu_order_end(l->moment);
     pthread_mutex_lock(&lock);
     if (atomic_fetch_sub(&running, 1) == 1)
         for (struct released *r = atomic_exchange(&kept, NULL), *next; r; r = next) {

@@ -7,7 +7,6 @@
  * surely uses is checked: of two strings that are compared, and of one in which something is
  * searched for, that is the first byte. */
 #include "codegen/ir/passes/checks.h"
-#include <llvm-c/DebugInfo.h>
 #include <string.h>
 
 enum { NONE = -1, ONE = -2 };
