@@ -88,6 +88,9 @@ struct ompgpu_plugin {
     const char *name;     /* "cuda", "emu" */
     unsigned image_kinds; /* bit per enum ompgpu_image_kind */
     bool wants_sizes;     /* launches need `sizes` of their function */
+    /* Opens the library that the devices need.  Before num_devices(), with no lock held, maybe by
+     * several threads at once.  May be NULL. */
+    void (*find)(void);
     /* Number of devices; 0 when the driver is missing (no error).  Called once, under the core's
      * start-up lock. */
     int (*num_devices)(void);
@@ -97,7 +100,7 @@ struct ompgpu_plugin {
     int (*open)(int ordinal, struct ompgpu_device_info *);
     void (*close)(int ordinal); /* at exit; may be NULL */
     /* Load an image chosen by `pick` (index of the image in the container, or -1 when none suits
-     * this device). `data` stays valid. */
+     * this device). `data` stays valid.  load, unload and function: no lock of the core is held. */
     int (*pick)(int ordinal, const struct ompgpu_image_header *);
     int (*load)(int ordinal, const struct ompgpu_image_header *, int image, const void *data,
                 size_t size, void **module);

@@ -15,12 +15,16 @@
  *
  * Lock order (a thread takes them only downwards):
  *   0. that of depend.c     who depends on whom
- *   1. ompgpu_start_lock    devices are chosen and opened, images loaded; then register.c's, under
- *                           which units come and go
+ *   1. ompgpu_start_lock    devices are chosen and opened; then register.c's, under which units
+ *                           come and go
  *   2. device->lock         the allocations and queues of one device; with the locks of the parts
  *                           after it, the present table, its counts (parts.c)
  *   3. the locks inside scratch.c, present.c, task.c, returning.c, spread.c, error.c and the
  * plugins, which call nothing of the core
+ *
+ * The dynamic linker has a lock, too, which a thread holds that runs a library's constructor.  It
+ * comes before all of these: libraries are opened, images loaded and names looked up with none of
+ * them held (what a driver does when a device is opened is its own affair).
  *
  * A region whose data is mapped takes none of them.  Kernels run and data is copied with no lock
  * held; what is being copied is marked (fill.c).  Only a deferred construct is put into its queue
@@ -172,6 +176,8 @@ int ompgpu_select_devices(const struct ompgpu_plugin *, int n, int *ordinals);
  * counts. */
 void ompgpu_read_icvs(int device, struct ompgpu_icvs *);
 void ompgpu_read_all(void); /* all.c: of the host, by OMP_…_ALL; before a thread is there */
+/* host.c: the OpenMP library's routines that regions on the host need; cheap when done */
+void ompgpu_host_find(void);
 /* icvs.c: nteams-var and teams-thread-limit-var of the device as they are now; 0: not set. */
 struct ompgpu_team_icvs {
     int num_teams, thread_limit;
@@ -437,6 +443,7 @@ struct ompgpu_link { /* declare target link: pointer on the device, set when the
 };
 enum ompgpu_device_state {
     OMPGPU_DEVICE_NEW,
+    OMPGPU_DEVICE_EMPTY, /* the plugin has opened it, declare target variables are not there yet */
     OMPGPU_DEVICE_OPEN,
     OMPGPU_DEVICE_HOST /* no suitable image: see reason */
 };
@@ -448,7 +455,7 @@ struct ompgpu_device {
     struct ompgpu_icvs icvs;            /* immutable: as the program began */
     int *team_icvs;                     /* atomic: what kernels may have set (icvs.c); NULL: none */
     struct ompgpu_device_info info;     /* immutable once open */
-    int state;                          /* atomic; written under ompgpu_start_lock */
+    int state;                          /* atomic */
     /* atomic: ompgpu_generation up to which variables are loaded */
     unsigned generation;
     unsigned started; /* starts.c: number of the last one; guarded by its lock, as what follows */
@@ -534,6 +541,7 @@ void ompgpu_failed_to_host(const struct ompgpu_where *, const char *reason);
 
 /* ------------------------------------------------------------------ tools (ompt.c) */
 extern bool ompgpu_has_tool;
+void ompgpu_tool_find(void);    /* as ompgpu_host_find() */
 void ompgpu_tool_connect(void); /* before a device is opened; cheap when done */
 /* To open a device: the plugin itself, or with a tool one that reports what it does. */
 const struct ompgpu_plugin *ompgpu_tool_plugin(const struct ompgpu_plugin *);
@@ -878,12 +886,15 @@ const struct ompgpu_unit *ompgpu_unit_without(unsigned kinds);
 const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *);
 /* it needs a device link and had none */
 bool ompgpu_unit_not_linked(const struct ompgpu_unit *);
-int ompgpu_units_load_variables(struct ompgpu_device *, const char **file); /* of all units */
 void ompgpu_units_close(void);
+/* No lock is held: units with declare target variables, or all.  *file: the one that failed. */
+int ompgpu_units_load(struct ompgpu_device *, bool all, const char **file);
 void ompgpu_units_fork(enum ompgpu_fork when);
 /* starts.c: the device, which is open, has run its constructors; false: this thread is running one
  * of them.  No lock is held. */
 bool ompgpu_starts_run(struct ompgpu_device *);
+/* There are some that it has not run. */
+bool ompgpu_starts_wait(const struct ompgpu_device *);
 void ompgpu_starts_fork(enum ompgpu_fork when);
 void ompgpu_starts_close(void);
 /* The loaded kernel in one of its forms, which the region is known to have; but for the wide and

@@ -133,13 +133,38 @@ static int count_far(struct candidate *far)
     return far->plugin ? count_usable(far) : 0;
 }
 
+static void read_environment(void)
+{
+    static bool has_been;
+    pthread_mutex_lock(&ompgpu_start_lock);
+    if (!has_been) {
+        ompgpu_read_environment(&ompgpu_settings);
+        ompgpu_hint_variables();
+        ompgpu_watch_start();
+        ompgpu_watch_exit();
+        ompgpu_watch_fork();
+    }
+    has_been = true;
+    pthread_mutex_unlock(&ompgpu_start_lock);
+}
+
+/* Without a lock of ours: the dynamic linker has one, which is taken before ours where a library's
+ * constructor has a region. */
+static void find_drivers(void)
+{
+    long kind = ompgpu_settings.device_kind;
+    if (ompgpu_settings.offload == OMPGPU_OFFLOAD_DISABLED)
+        return;
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        const struct candidate *c = &candidates[i];
+        bool may = kind == OMPGPU_KIND_ANY ? c->kind != OMPGPU_KIND_PTX : kind == (long)c->kind;
+        if (may && c->plugin->find)
+            c->plugin->find();
+    }
+}
+
 static int choose_devices(void)
 {
-    ompgpu_read_environment(&ompgpu_settings);
-    ompgpu_hint_variables();
-    ompgpu_watch_start();
-    ompgpu_watch_exit();
-    ompgpu_watch_fork();
     if (ompgpu_settings.offload == OMPGPU_OFFLOAD_DISABLED) {
         add_reason("OMP_TARGET_OFFLOAD=DISABLED%s%s", "", "");
         return 0;
@@ -160,6 +185,8 @@ void ompgpu_start(void)
 {
     if (__atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) != OMPGPU_NOT_STARTED)
         return;
+    read_environment();
+    find_drivers();
     pthread_mutex_lock(&ompgpu_start_lock);
     int bad = 0;
     if (ompgpu_run_state == OMPGPU_NOT_STARTED && !(bad = choose_devices()))
@@ -199,53 +226,59 @@ static void announce_device(void)
     assumed = false;
 }
 
-/* Under ompgpu_start_lock.  *file: the unit whose image could not be loaded, where that is the
- * trouble.  The device is in use once it has the generation. */
-static int open_device(struct ompgpu_device *dev, unsigned generation, const char **file)
+/* Under ompgpu_start_lock. */
+static int open_device(struct ompgpu_device *dev)
 {
-    if (dev->state == OMPGPU_DEVICE_NEW) {
-        dev->plugin = ompgpu_tool_plugin(dev->plugin);
-        if (dev->plugin->open(dev->ordinal, &dev->info))
-            return -1;
-        announce_device();
-        const char *unsuited = unsuited_device(dev);
-        if (unsuited) {
-            snprintf(dev->reason, sizeof dev->reason, "device %d (%s): %s", dev->number,
-                     dev->info.name, unsuited);
-            __atomic_store_n(&dev->state, OMPGPU_DEVICE_HOST, __ATOMIC_RELEASE);
-            return 0;
-        }
-    }
-    if (dev->state != OMPGPU_DEVICE_HOST) {
-        if (__atomic_load_n(&dev->generation, __ATOMIC_ACQUIRE) != generation &&
-            ompgpu_units_load_variables(dev, file)) {
-            if (dev->state == OMPGPU_DEVICE_NEW && dev->plugin->close)
-                dev->plugin->close(dev->ordinal);
-            return -1;
-        }
-        __atomic_store_n(&dev->state, OMPGPU_DEVICE_OPEN, __ATOMIC_RELEASE);
-    }
+    if (dev->state != OMPGPU_DEVICE_NEW)
+        return 0;
+    dev->plugin = ompgpu_tool_plugin(dev->plugin);
+    if (dev->plugin->open(dev->ordinal, &dev->info))
+        return -1;
+    announce_device();
+    const char *unsuited = unsuited_device(dev);
+    if (unsuited)
+        snprintf(dev->reason, sizeof dev->reason, "device %d (%s): %s", dev->number, dev->info.name,
+                 unsuited);
+    __atomic_store_n(&dev->state, unsuited ? OMPGPU_DEVICE_HOST : OMPGPU_DEVICE_EMPTY,
+                     __ATOMIC_RELEASE);
+    return 0;
+}
+
+static int state_of(const struct ompgpu_device *dev)
+{
+    return __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE);
+}
+
+/* No lock is held.  The device is in use once it has the generation. */
+static int load_units(struct ompgpu_device *dev, unsigned generation, const char **file)
+{
+    if (__atomic_load_n(&dev->generation, __ATOMIC_ACQUIRE) != generation &&
+        ompgpu_units_load(dev, ompgpu_starts_wait(dev), file))
+        return -1;
+    __atomic_store_n(&dev->state, OMPGPU_DEVICE_OPEN, __ATOMIC_RELEASE);
+    if (ompgpu_starts_run(dev))
+        __atomic_store_n(&dev->generation, generation, __ATOMIC_RELEASE);
     return 0;
 }
 
 static inline bool is_device_open(const struct ompgpu_device *dev)
 {
-    return __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) == OMPGPU_DEVICE_OPEN &&
+    return state_of(dev) == OMPGPU_DEVICE_OPEN &&
            __atomic_load_n(&dev->generation, __ATOMIC_ACQUIRE) ==
                __atomic_load_n(&ompgpu_generation, __ATOMIC_ACQUIRE);
 }
 
+/* *file: the unit whose image could not be loaded, where that is the trouble. */
 static int ensure_open(struct ompgpu_device *dev, const char **file)
 {
     ompgpu_tool_connect(); /* without the lock: the tool may ask for the number of devices */
     pthread_mutex_lock(&ompgpu_start_lock);
     unsigned generation = __atomic_load_n(&ompgpu_generation, __ATOMIC_ACQUIRE);
-    int bad = ompgpu_run_state == OMPGPU_RUNNING ? open_device(dev, generation, file) : -1;
+    int bad = ompgpu_run_state == OMPGPU_RUNNING ? open_device(dev) : -1;
     pthread_mutex_unlock(&ompgpu_start_lock);
-    if (!bad && __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) == OMPGPU_DEVICE_OPEN &&
-        ompgpu_starts_run(dev))
-        __atomic_store_n(&dev->generation, generation, __ATOMIC_RELEASE);
-    return bad;
+    if (bad || state_of(dev) == OMPGPU_DEVICE_HOST)
+        return bad;
+    return load_units(dev, generation, file);
 }
 
 /* ------------------------------------------------------------------ the device of a construct */
@@ -308,7 +341,7 @@ get_device_slowly(const struct ompgpu_where *where, long number)
             return NULL;
         ompgpu_fatal(where, file ? "%s (image of %s)" : "%s", ompgpu_plugin_message(), file);
     }
-    if (__atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) == OMPGPU_DEVICE_HOST) {
+    if (state_of(dev) == OMPGPU_DEVICE_HOST) {
         ompgpu_on_host(where, dev->reason);
         return NULL;
     }
@@ -348,8 +381,7 @@ int ompgpu_device_try(int number, struct ompgpu_device **device)
         return -1;
     }
     struct ompgpu_device *dev = &ompgpu_devices[number];
-    if ((!is_device_open(dev) && ensure_open(dev, &file)) ||
-        __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) != OMPGPU_DEVICE_OPEN)
+    if ((!is_device_open(dev) && ensure_open(dev, &file)) || state_of(dev) != OMPGPU_DEVICE_OPEN)
         return -1;
     *device = dev;
     return 0;

@@ -94,15 +94,25 @@ static void *read_initial(void *unused)
     return unused;
 }
 
-static void find_libomp(void)
+static void find_routines(void)
 {
-    pthread_t thread;
     complete = true;
     for (size_t i = 0; i < sizeof routines / sizeof *routines; i++) {
         void *f = dlsym(RTLD_NEXT, routines[i].name);
         __builtin_memcpy(routines[i].pointer, &f, sizeof f);
         complete &= f != NULL;
     }
+}
+
+void ompgpu_host_find(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_routines);
+}
+
+static void begin_libomp(void)
+{
+    pthread_t thread;
     if (complete &&
         (pthread_create(&thread, NULL, read_initial, NULL) || pthread_join(thread, NULL)))
         initial = read_icvs();
@@ -111,7 +121,8 @@ static void find_libomp(void)
 static bool have_libomp(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_libomp);
+    ompgpu_host_find();
+    pthread_once(&once, begin_libomp);
     return complete;
 }
 

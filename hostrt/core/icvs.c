@@ -39,17 +39,36 @@ static int alloc_them(struct ompgpu_device *dev, void **at)
            p->to_device(dev->ordinal, *at, &v, sizeof v) || p->sync(dev->ordinal);
 }
 
+static void free_them(const struct ompgpu_device *dev, void *at)
+{
+    const struct ompgpu_plugin *p = dev->plugin;
+    (p->free_shared ? p->free_shared : p->free)(dev->ordinal, at);
+}
+
+/* Of two threads that load images at once the second takes what the first has made. */
+static int get_them(struct ompgpu_device *dev, void **at)
+{
+    int *first = NULL;
+    if (alloc_them(dev, at))
+        return -1;
+    if (!__atomic_compare_exchange_n(&dev->team_icvs, &first, *at, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+        free_them(dev, *at);
+        *at = first;
+    }
+    return 0;
+}
+
 int ompgpu_team_icvs_load(struct ompgpu_device *dev, const struct ompgpu_image_header *h,
                           void *module)
 {
     const struct ompgpu_plugin *p = dev->plugin;
-    void *variable, *at = dev->team_icvs;
+    void *variable, *at;
     size_t size;
     if (!uses_them(h))
         return 0;
-    if (!at && alloc_them(dev, &at))
+    if (!(at = __atomic_load_n(&dev->team_icvs, __ATOMIC_ACQUIRE)) && get_them(dev, &at))
         return -1;
-    __atomic_store_n(&dev->team_icvs, at, __ATOMIC_RELEASE);
     return p->variable(dev->ordinal, module, OMPGPU_TEAM_ICVS, &variable, &size) ||
                    p->to_device(dev->ordinal, variable, &at, sizeof at) || p->sync(dev->ordinal)
                ? -1
@@ -58,10 +77,8 @@ int ompgpu_team_icvs_load(struct ompgpu_device *dev, const struct ompgpu_image_h
 
 void ompgpu_team_icvs_close(struct ompgpu_device *dev)
 {
-    const struct ompgpu_plugin *p = dev->plugin;
-    if (dev->team_icvs && p->free_shared)
-        p->free_shared(dev->ordinal, dev->team_icvs);
-    else if (dev->team_icvs && !dev->rescue) /* what is given up cannot be told */
-        p->free(dev->ordinal, dev->team_icvs);
+    if (dev->team_icvs &&
+        (dev->plugin->free_shared || !dev->rescue)) /* what is given up cannot be told */
+        free_them(dev, dev->team_icvs);
     dev->team_icvs = NULL;
 }

@@ -316,18 +316,31 @@ static bool may_have_tool(const void *connect)
             found.dli_fbase != runtime.dli_fbase);
 }
 
+static void (*connect)(struct tool_result *); /* NULL: there is no tool to connect to */
+
+static void find_connect(void)
+{
+    void *f = dlsym(RTLD_DEFAULT, "ompt_libomp_connect");
+    if (f && may_have_tool(f))
+        __builtin_memcpy(&connect, &f, sizeof f);
+}
+
+void ompgpu_tool_find(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_connect);
+}
+
 static void connect_tool(void)
 {
     static struct tool_result ours = { take_callbacks, drop_callbacks, { 0 } };
-    void (*connect)(struct tool_result *);
-    void *f = dlsym(RTLD_DEFAULT, "ompt_libomp_connect");
-    __builtin_memcpy(&connect, &f, sizeof f);
-    if (f && may_have_tool(f))
+    if (connect)
         connect(&ours);
 }
 
 void ompgpu_tool_connect(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    ompgpu_tool_find();
     pthread_once(&once, connect_tool);
 }

@@ -7,20 +7,22 @@
  * it.  What a unit uses hangs on its state, a region's `slot` points to its part, so leaving frees
  * exactly what the unit caused.
  *
- * A library comes and goes with the dynamic linker's lock held, while loading an image may want
- * that lock, and so may opening a device.  So units come and go under a lock of their own, under
- * which nothing is done that waits for the dynamic linker: images are loaded and unloaded without
- * it, by who has ompgpu_start_lock, from a copy, since the unit may go meanwhile; what was loaded
- * for a unit that has gone is unloaded again. */
+ * A library comes and goes with the dynamic linker's lock held, and its constructors may have
+ * regions, while loading an image wants that lock.  So an image is loaded, and unloaded, with no
+ * lock of ours held, from a copy, since the unit may go meanwhile: units_lock is for lists and
+ * tables, and what is done under it does not wait for the dynamic linker.  What was loaded for a
+ * unit that has gone is unloaded again. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "hostrt/core/core.h"
 #include "hostrt/core/deferred.h"
 
 struct load { /* an image on a device; guarded by units_lock */
     struct load *next;
-    const struct ompgpu_image_header *image;
-    struct ompgpu_device *device; /* immutable, as what follows but for `users` */
+    const struct ompgpu_image_header *image; /* NULL: it is to be unloaded */
+    struct ompgpu_device *device;            /* immutable, as what follows but for `users` */
+    struct timespec late;                    /* by then it should have been loaded */
     struct ompgpu_image_header *copy;
     int number; /* of the image in it */
     void *module, *owned;
@@ -47,7 +49,8 @@ static pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct unit_state *units;
 static uint64_t last_number;
 unsigned ompgpu_unit_flags;
-static struct load *loads;
+static struct load *loads, *loading; /* of one image the newest comes first */
+static pthread_cond_t has_loaded = PTHREAD_COND_INITIALIZER;
 
 static const struct ompgpu_image_header *images_of(const struct unit_state *u)
 {
@@ -100,11 +103,20 @@ static bool is_checked(const struct ompgpu_unit *unit)
     return own && own->flags & OMPGPU_CONTAINER_CHECKED;
 }
 
+/* Once, before there are regions: what is looked up later could wait for the dynamic linker. */
+static void find_host_runtime(void)
+{
+    ompgpu_read_all();
+    ompgpu_libomp();
+    ompgpu_host_find();
+    ompgpu_tool_find();
+}
+
 void __ompgpu_register(struct ompgpu_unit *unit)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     ompgpu_watch_fork();
-    pthread_once(&once, ompgpu_read_all);
+    pthread_once(&once, find_host_runtime);
     check_unit(unit);
     struct unit_state *u = ompgpu_xalloc(sizeof *u);
     if (!u)
@@ -195,7 +207,7 @@ static struct load *take_unused(void)
     return unused;
 }
 
-/* No lock of ours but ompgpu_start_lock is held. */
+/* No lock of ours is held. */
 static void unload_images(struct load *first)
 {
     for (struct load *l; (l = first);) {
@@ -270,12 +282,38 @@ void ompgpu_units_close(void)
     unload_images(unused);
 }
 
+/* ------------------------------------------------------------------ waiting for another thread
+ * A thread waits for an image that another one loads, but not for ever: that one may be waiting
+ * for the dynamic linker's lock, which this one has while it runs a constructor.  Then both load
+ * it. */
+static bool is_late(const struct load *l)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec != l->late.tv_sec ? now.tv_sec > l->late.tv_sec
+                                        : now.tv_nsec >= l->late.tv_nsec;
+}
+
+/* Under units_lock, which it gives up. */
+static void await_load(const struct load *l)
+{
+    const struct timespec late = l->late;
+    pthread_cond_timedwait(&has_loaded, &units_lock, &late);
+}
+
 void ompgpu_units_fork(enum ompgpu_fork when)
 {
-    if (when == OMPGPU_FORK_BEFORE)
+    if (when == OMPGPU_FORK_BEFORE) {
         pthread_mutex_lock(&units_lock);
-    else
-        pthread_mutex_unlock(&units_lock);
+        while (loading && !is_late(loading))
+            await_load(loading);
+        return;
+    }
+    if (when == OMPGPU_FORK_CHILD) { /* those who load or wait are not there */
+        loading = NULL;
+        pthread_cond_init(&has_loaded, NULL);
+    }
+    pthread_mutex_unlock(&units_lock);
 }
 
 /* ---------------------------------------------------------- questions before anything is loaded */
@@ -393,9 +431,9 @@ static int load_variables(const struct ompgpu_unit *unit, struct load *l)
     return 0;
 }
 
-static struct load *find_load(const struct ompgpu_image_header *h, const struct ompgpu_device *dev)
+static struct load *find_load(struct load *l, const struct ompgpu_image_header *h,
+                              const struct ompgpu_device *dev)
 {
-    struct load *l = loads;
     while (l && (l->image != h || l->device != dev))
         l = l->next;
     return l;
@@ -415,21 +453,22 @@ static int new_load(const struct ompgpu_image_header *h, struct ompgpu_device *d
     }
     memcpy(l->copy, h, h->total_size);
     l->image = h, l->device = dev, l->number = image;
+    clock_gettime(CLOCK_REALTIME, &l->late);
+    l->late.tv_sec += 2;
     return 0;
 }
 
-/* Without units_lock. */
+/* No lock of ours is held. */
 static int load_image(struct load *l)
 {
     const void *data;
     size_t size;
     struct ompgpu_device *dev = l->device;
-    int bad = ompgpu_image_bytes(l->copy, (unsigned)l->number, &data, &size, &l->owned) ||
-              dev->plugin->load(dev->ordinal, l->copy, l->number, data, size, &l->module) ||
-              ompgpu_team_icvs_load(dev, l->copy, l->module);
-    if (bad)
-        unload_images(l);
-    return bad ? -1 : 0;
+    return ompgpu_image_bytes(l->copy, (unsigned)l->number, &data, &size, &l->owned) ||
+                   dev->plugin->load(dev->ordinal, l->copy, l->number, data, size, &l->module) ||
+                   ompgpu_team_icvs_load(dev, l->copy, l->module)
+               ? -1
+               : 0;
 }
 
 static struct load *used_load(const struct unit_state *u, const struct ompgpu_device *dev)
@@ -454,7 +493,7 @@ static int add_use(struct unit_state *u, struct load *l)
 }
 
 /* The first unit whose number is at most that. */
-static struct unit_state *find_unit(uint64_t number)
+static struct unit_state *next_unit(uint64_t number)
 {
     struct unit_state *u = units;
     while (u && u->number > number)
@@ -462,33 +501,69 @@ static struct unit_state *find_unit(uint64_t number)
     return u;
 }
 
-/* Gives up units_lock while it is loaded. */
+static struct unit_state *find_unit(uint64_t number)
+{
+    struct unit_state *u = next_unit(number);
+    return u && u->number == number ? u : NULL;
+}
+
+/* What this thread has loaded; of two that loaded it at once the second unloads his again. */
+static void end_loading(struct load *l, bool failed)
+{
+    struct load **at = &loading;
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
+    if (failed || find_load(loads, l->image, l->device))
+        l->image = NULL;
+    l->next = loads, loads = l;
+    pthread_cond_broadcast(&has_loaded);
+}
+
+/* Under units_lock, which it gives up while another thread loads the image: the unit with this
+ * number, NULL: it has gone. */
+static struct unit_state *await_image(uint64_t number, const struct ompgpu_device *dev)
+{
+    struct unit_state *u;
+    const struct load *l;
+    while ((u = find_unit(number)) && !find_load(loads, images_of(u), dev) &&
+           (l = find_load(loading, images_of(u), dev)) && !is_late(l))
+        await_load(l);
+    return u;
+}
+
+/* Under units_lock, which it gives up while it loads the image.  Results as use_image(). */
 static int get_load(const struct ompgpu_image_header *h, struct ompgpu_device *dev,
                     struct load **out)
 {
-    if ((*out = find_load(h, dev)))
+    struct load *l;
+    if ((*out = find_load(loads, h, dev)))
         return 0;
-    int result = new_load(h, dev, out);
+    int result = new_load(h, dev, &l);
     if (result)
         return result;
+    l->next = loading, loading = l;
     pthread_mutex_unlock(&units_lock);
-    result = load_image(*out);
+    result = load_image(l);
     pthread_mutex_lock(&units_lock);
-    if (!result)
-        (*out)->next = loads, loads = *out;
-    return result;
+    end_loading(l, result);
+    return (*out = find_load(loads, h, dev)) ? 0 : -1;
 }
 
-/* Under ompgpu_start_lock: of the unit with this number.  0, 1: no image suits, or the unit has
+/* No lock of ours is held: of the unit with this number.  0, 1: no image suits, or the unit has
  * gone, -1: an error. */
 static int use_image(uint64_t number, struct ompgpu_device *dev, struct load **out)
 {
+    struct load *l;
     pthread_mutex_lock(&units_lock);
-    struct unit_state *u = find_unit(number);
-    int result = !u || u->number != number;
-    if (!result && !(*out = used_load(u, dev)) && !(result = get_load(images_of(u), dev, out))) {
+    struct unit_state *u = await_image(number, dev);
+    int result = !u;
+    if (u && !(*out = used_load(u, dev)) && !(result = get_load(images_of(u), dev, &l))) {
         u = find_unit(number);
-        result = u && u->number == number ? add_use(u, *out) : 1;
+        if (!u)
+            result = 1;
+        else if (!(*out = used_load(u, dev))) /* by another thread, meanwhile */
+            result = add_use(u, *out = l);
     }
     struct load *unused = take_unused();
     pthread_mutex_unlock(&units_lock);
@@ -496,12 +571,12 @@ static int use_image(uint64_t number, struct ompgpu_device *dev, struct load **o
     return result;
 }
 
-/* The next unit with variables whose number is below that, which it becomes. */
-static bool next_with_variables(uint64_t *number, const char **file)
+/* The next unit, or the next with variables, whose number is below that, which it becomes. */
+static bool next_to_load(bool all, uint64_t *number, const char **file)
 {
     pthread_mutex_lock(&units_lock);
-    const struct unit_state *u = find_unit(*number - 1);
-    while (u && !u->unit->nvars)
+    const struct unit_state *u = next_unit(*number - 1);
+    while (u && !all && !u->unit->nvars)
         u = u->next;
     if (u)
         *number = u->number, *file = u->unit->file;
@@ -511,11 +586,11 @@ static bool next_with_variables(uint64_t *number, const char **file)
 
 /* A unit without a suitable image that came after the device was opened keeps its variables to the
  * host, as it keeps its regions. */
-int ompgpu_units_load_variables(struct ompgpu_device *dev, const char **file)
+int ompgpu_units_load(struct ompgpu_device *dev, bool all, const char **file)
 {
     struct load *l;
     const char *of;
-    for (uint64_t number = UINT64_MAX; next_with_variables(&number, &of);)
+    for (uint64_t number = UINT64_MAX; next_to_load(all, &number, &of);)
         if (use_image(number, dev, &l) < 0) {
             *file = of;
             return -1;
@@ -526,17 +601,15 @@ int ompgpu_units_load_variables(struct ompgpu_device *dev, const char **file)
 /* ------------------------------------------------------------------ kernels */
 static struct region_state *get_region_state(struct unit_state *u, struct ompgpu_region *r)
 {
-    struct region_state *s = r->slot;
-    if (s)
-        return s;
-    s = ompgpu_xalloc(sizeof *s + OMPGPU_FORMS * (size_t)ompgpu_ndevices * sizeof s->functions[0]);
-    if (!s)
-        return NULL;
-    s->region = r;
     pthread_mutex_lock(&units_lock);
-    s->next = u->regions, u->regions = s;
+    struct region_state *s = r->slot;
+    if (!s && (s = ompgpu_xalloc(sizeof *s + OMPGPU_FORMS * (size_t)ompgpu_ndevices *
+                                                 sizeof s->functions[0]))) {
+        s->region = r;
+        s->next = u->regions, u->regions = s;
+        __atomic_store_n(&r->slot, s, __ATOMIC_RELEASE);
+    }
     pthread_mutex_unlock(&units_lock);
-    __atomic_store_n(&r->slot, s, __ATOMIC_RELEASE);
     return s;
 }
 
@@ -610,7 +683,7 @@ static int find_function(struct unit_state *u, struct ompgpu_region *r, struct o
                          enum ompgpu_form form, struct load *l, struct ompgpu_function **out)
 {
     struct region_state *s = get_region_state(u, r);
-    if (!s || (*out = *form_of(s, dev, form)))
+    if (!s || (*out = __atomic_load_n(form_of(s, dev, form), __ATOMIC_ACQUIRE)))
         return s ? 0 : -1;
     struct ompgpu_function *f = ompgpu_xalloc(sizeof *f);
     if (!f)
@@ -621,8 +694,12 @@ static int find_function(struct unit_state *u, struct ompgpu_region *r, struct o
             return -1;
         f = &no_form;
     }
-    __atomic_store_n(form_of(s, dev, form), f, __ATOMIC_RELEASE);
-    *out = f;
+    *out = NULL;
+    if (__atomic_compare_exchange_n(form_of(s, dev, form), out, f, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        *out = f;
+    else if (f != &no_form) /* another thread was quicker */
+        ompgpu_xfree(f);
     return 0;
 }
 
@@ -632,17 +709,13 @@ static __attribute__((noinline)) int get_function_slowly(struct ompgpu_region *r
                                                          struct ompgpu_function **out)
 {
     struct load *l;
-    pthread_mutex_lock(&ompgpu_start_lock);
     struct unit_state *u = r->unit->state;
-    int result = -1;
-    if (!u)
+    if (!u) {
         ompgpu_plugin_error("its file %s is not registered with the runtime", r->file);
-    else
-        result = use_image(u->number, dev, &l);
-    if (result == 0)
-        result = find_function(u, r, dev, form, l, out);
-    pthread_mutex_unlock(&ompgpu_start_lock);
-    return result;
+        return -1;
+    }
+    int result = use_image(u->number, dev, &l);
+    return result ? result : find_function(u, r, dev, form, l, out);
 }
 
 int ompgpu_function_get(struct ompgpu_region *r, struct ompgpu_device *dev, enum ompgpu_form form,

@@ -24,9 +24,9 @@
  * suspects (check.c).
  *
  * Pointers that are attached differ on both sides, and are left out. */
-#define _GNU_SOURCE 1 /* dladdr */
-#include <dlfcn.h>
+#define _GNU_SOURCE 1 /* dl_iterate_phdr */
 #include <limits.h>
+#include <link.h>
 #include <string.h>
 #include "hostrt/core/core.h"
 #include "hostrt/core/deferred.h"
@@ -137,12 +137,23 @@ static bool is_small(const struct ompgpu_entry *e)
     return e->end - e->begin <= SMALL;
 }
 
+static int has_address(struct dl_phdr_info *object, size_t size, void *p)
+{
+    (void)size;
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *s = &object->dlpi_phdr[i];
+        if (s->p_type == PT_LOAD && *(uintptr_t *)p - object->dlpi_addr - s->p_vaddr < s->p_memsz)
+            return 1;
+    }
+    return 0;
+}
+
+/* Not by dladdr(), which waits for who has the dynamic linker's lock. */
 static bool is_address(const char *word)
 {
-    Dl_info about;
-    void *p;
+    uintptr_t p;
     memcpy(&p, word, sizeof p);
-    return dladdr(p, &about) != 0;
+    return dl_iterate_phdr(has_address, &p) != 0;
 }
 
 /* A declare target variable has its initialiser on the device.  So it had on the host, and what

@@ -159,6 +159,14 @@ static void begin_starts(struct ompgpu_device *dev, unsigned *above, unsigned *m
     pthread_mutex_unlock(&lock);
 }
 
+bool ompgpu_starts_wait(const struct ompgpu_device *dev)
+{
+    pthread_mutex_lock(&lock);
+    bool wait = !dev->ended && dev->started != last_number;
+    pthread_mutex_unlock(&lock);
+    return wait;
+}
+
 bool ompgpu_starts_run(struct ompgpu_device *dev)
 {
     unsigned above, most;

@@ -194,7 +194,11 @@ static const struct {
 #undef CUDA_CALL
 };
 
-static bool open_driver(void)
+static pthread_mutex_t found_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool found;        /* guarded by found_lock, until then with ompgpu_cuda */
+static char missing[512]; /* the same; "": it is there */
+
+static bool open_driver(struct cuda_calls *driver)
 {
     char machine[4096];
     const char *path = secure_getenv("OMPGPU_CUDA_DRIVER");
@@ -214,15 +218,37 @@ static bool open_driver(void)
             dlclose(library);
             return false;
         }
-        memcpy((char *)&ompgpu_cuda + calls[i].offset, &f, sizeof f);
+        memcpy((char *)driver + calls[i].offset, &f, sizeof f);
     }
     return true; /* never closed: the driver does not like it */
+}
+
+static void cuda_find(void)
+{
+    struct cuda_calls driver;
+    bool is = open_driver(&driver);
+    pthread_mutex_lock(&found_lock);
+    if (!found && is)
+        ompgpu_cuda = driver;
+    else if (!found)
+        snprintf(missing, sizeof missing, "%s", ompgpu_plugin_message());
+    found = true;
+    pthread_mutex_unlock(&found_lock);
+}
+
+static bool has_driver(void)
+{
+    pthread_mutex_lock(&found_lock);
+    bool has = found && !*missing;
+    ompgpu_plugin_error("%s", missing);
+    pthread_mutex_unlock(&found_lock);
+    return has;
 }
 
 static int cuda_num_devices(void)
 {
     int n = 0;
-    if (!open_driver() || CUDA_TRY(0, cuInit, 0) || CUDA_TRY(0, cuDeviceGetCount, &n))
+    if (!has_driver() || CUDA_TRY(0, cuInit, 0) || CUDA_TRY(0, cuDeviceGetCount, &n))
         return 0;
     return n < CUDA_MAX_DEVICES ? n : CUDA_MAX_DEVICES;
 }
@@ -757,6 +783,7 @@ static void cuda_fork(enum ompgpu_fork when)
 const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .name = "cuda",
     .image_kinds = 1u << OMPGPU_IMAGE_PTX | 1u << OMPGPU_IMAGE_CUBIN,
+    .find = cuda_find,
     .num_devices = cuda_num_devices,
     .identify = cuda_identify,
     .open = cuda_open,

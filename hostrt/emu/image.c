@@ -213,6 +213,47 @@ void ompgpu_emu_image_unload(struct emu_module *m)
     ompgpu_xfree(m);
 }
 
+static Elf64_Shdr section_of(const struct emu_module *m, unsigned i)
+{
+    const Elf64_Ehdr *e = (const void *)m->file;
+    Elf64_Shdr s = { 0 };
+    if (i < e->e_shnum)
+        memcpy(&s, m->file + e->e_shoff + i * sizeof s, sizeof s);
+    return in_file(s.sh_offset, s.sh_size, m->file_size) ? s : (Elf64_Shdr){ 0 };
+}
+
+static bool is_named(const struct emu_module *m, const Elf64_Sym *symbol, const Elf64_Shdr *names,
+                     const char *name)
+{
+    size_t size = strlen(name) + 1;
+    return symbol->st_shndx && in_file(symbol->st_name, size, names->sh_size) &&
+           !memcmp(m->file + names->sh_offset + symbol->st_name, name, size);
+}
+
+/* In the file, not by dlsym(), which takes the dynamic linker's lock: the caller may hold one that
+ * comes after it (core/register.c). */
+static bool find_symbol(const struct emu_module *m, const char *name, Elf64_Sym *symbol)
+{
+    const Elf64_Ehdr *e = (const void *)m->file;
+    for (unsigned i = 0; i < e->e_shnum; i++) {
+        const Elf64_Shdr s = section_of(m, i), names = section_of(m, s.sh_link);
+        if (s.sh_type != SHT_DYNSYM)
+            continue;
+        for (size_t at = 0; at + sizeof *symbol <= s.sh_size; at += sizeof *symbol) {
+            memcpy(symbol, m->file + s.sh_offset + at, sizeof *symbol);
+            if (is_named(m, symbol, &names, name))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void *find_address(const struct emu_module *m, const char *name)
+{
+    Elf64_Sym symbol;
+    return find_symbol(m, name, &symbol) ? (char *)m->base + symbol.st_value : NULL;
+}
+
 /* Names may be as long as a program likes. */
 static void *find_prefixed(const struct emu_module *m, const char *prefix, const char *name)
 {
@@ -221,7 +262,7 @@ static void *find_prefixed(const struct emu_module *m, const char *prefix, const
     if (!symbol)
         return NULL;
     snprintf(symbol, size, "%s%s", prefix, name);
-    void *entry = dlsym(m->handle, symbol);
+    void *entry = find_address(m, symbol);
     ompgpu_xfree(symbol);
     return entry;
 }
@@ -236,7 +277,7 @@ static void *find_kernel(const struct emu_module *m, const char *name, enum emu_
         if (entry)
             return entry;
     }
-    return dlsym(m->handle, name);
+    return find_address(m, name);
 }
 
 int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_kernel **kernel)
@@ -257,41 +298,6 @@ int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_k
     pthread_mutex_unlock(&m->lock);
     *kernel = k;
     return 0;
-}
-
-static Elf64_Shdr section_of(const struct emu_module *m, unsigned i)
-{
-    const Elf64_Ehdr *e = (const void *)m->file;
-    Elf64_Shdr s = { 0 };
-    if (i < e->e_shnum)
-        memcpy(&s, m->file + e->e_shoff + i * sizeof s, sizeof s);
-    return in_file(s.sh_offset, s.sh_size, m->file_size) ? s : (Elf64_Shdr){ 0 };
-}
-
-static bool is_named(const struct emu_module *m, const Elf64_Sym *symbol, const Elf64_Shdr *names,
-                     const char *name)
-{
-    size_t size = strlen(name) + 1;
-    return symbol->st_shndx && in_file(symbol->st_name, size, names->sh_size) &&
-           !memcmp(m->file + names->sh_offset + symbol->st_name, name, size);
-}
-
-/* In the file, not by dlsym(): this is called with a lock held that those want who have the dynamic
- * linker's (core/register.c). */
-static bool find_symbol(const struct emu_module *m, const char *name, Elf64_Sym *symbol)
-{
-    const Elf64_Ehdr *e = (const void *)m->file;
-    for (unsigned i = 0; i < e->e_shnum; i++) {
-        const Elf64_Shdr s = section_of(m, i), names = section_of(m, s.sh_link);
-        if (s.sh_type != SHT_DYNSYM)
-            continue;
-        for (size_t at = 0; at + sizeof *symbol <= s.sh_size; at += sizeof *symbol) {
-            memcpy(symbol, m->file + s.sh_offset + at, sizeof *symbol);
-            if (is_named(m, symbol, &names, name))
-                return true;
-        }
-    }
-    return false;
 }
 
 int ompgpu_emu_image_variable(struct emu_module *m, const char *name, void **address, size_t *size)

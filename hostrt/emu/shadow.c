@@ -22,11 +22,17 @@ static void map_shadow(void) {}
 static void *const shadow_at = (void *)(OMPGPU_EMU_WINDOW + OMPGPU_EMU_SHADOW);
 
 /* It keeps records of its own of all that is mapped, which such a range would fill. */
-static bool is_in_valgrind(void) { return dlsym(RTLD_DEFAULT, "_vgnU_freeres") != NULL; }
+static bool is_in_valgrind;
+
+/* Early: later it could wait for the dynamic linker. */
+__attribute__((constructor)) static void look_for_valgrind(void)
+{
+    is_in_valgrind = dlsym(RTLD_DEFAULT, "_vgnU_freeres") != NULL;
+}
 
 static bool map_all(void)
 {
-    if (is_in_valgrind())
+    if (is_in_valgrind)
         return false;
     void *p = mmap(shadow_at, ALL, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);

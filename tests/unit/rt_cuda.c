@@ -60,6 +60,7 @@ static int in_new_process(const char *program, const char *environment)
 /* Prints nothing, has no devices. */
 static int child(void)
 {
+    ompgpu_cuda_plugin.find();
     printf("# %s\n", ompgpu_cuda_plugin.num_devices() ? "devices" : ompgpu_plugin_message());
     return 0;
 }
