@@ -330,8 +330,7 @@ mutants: deps
 	$(again) tests
 	@$(PROVE) tests/mutants
 
-asan:
-	@sh .ci/setup.sh asan
+asan: deps
 	$(again) SANITIZE=1 tests
 	$(again) SANITIZE=1 check-run
 
@@ -344,8 +343,7 @@ tsan_tests = $(filter $(O)/tests/unit/rt_%,$(unit_bin)) $(programs) \
              $(filter-out tests/run/lanes%.t, \
                $(wildcard tests/run/*.t tests/modes/*.t tests/failure/*.t tests/reduction/*.t)) \
              $(addprefix tests/errors/,hang.t settings.t)
-tsan:
-	@sh .ci/setup.sh asan
+tsan: deps
 	$(again) SANITIZE=thread tests
 	$(again) SANITIZE=thread check-tsan
 check-tsan: export TSAN_OPTIONS := ignore_noninstrumented_modules=1 die_after_fork=0 atexit_sleep_ms=0

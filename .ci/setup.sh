@@ -2,8 +2,8 @@
 # setup.sh - what must be on the machine before `make` can build: Debian packages, and a libomp that
 # goes with clang.
 #
-#   setup.sh [asan|lint]   installs what is missing (as root, or with sudo); otherwise prints the
-#                          command and stops.
+#   setup.sh [lint]   installs what is missing (as root, or with sudo); otherwise prints the
+#                     command and stops.
 #
 # Must work where only make and apt exist: no compiler, no bash.  Quick when all is there: one
 # dpkg-query, one stamp.
@@ -11,10 +11,10 @@ set -eu
 cd "$(dirname "$0")/.."
 llvm=${LLVM:-22}
 
-# perl brings prove; gcc is the second host compiler of the tests (--host-cc=gcc).
-packages="clang-$llvm libclang-$llvm-dev llvm-$llvm-dev libomp-$llvm-dev libc6-dev libzstd-dev binutils gcc perl"
+# perl brings prove; gcc is the second host compiler of the tests (--host-cc=gcc); libclang-rt has
+# what programs with --coverage or -fsanitize=… are linked with.
+packages="clang-$llvm libclang-$llvm-dev llvm-$llvm-dev libomp-$llvm-dev libclang-rt-$llvm-dev libc6-dev libzstd-dev binutils gcc perl"
 case ${1:-} in
-asan) packages="$packages libclang-rt-$llvm-dev" ;;
 lint) packages="$packages clang-format-$llvm cppcheck shellcheck" ;;
 esac
 
