@@ -132,6 +132,7 @@ static int scenario(unsigned rounds)
     char data[1000] = "data", back[1000];
     void *module, *p = NULL, *q = NULL, *variable, *params[] = { &env, &p };
     size_t size;
+    dev->find();
     if (dev->num_devices() != 2 || dev->open(0, &info))
         return 1;
     int bad = dev->load(0, &container.h, 0, ptx, sizeof ptx, &module);
@@ -596,6 +597,7 @@ int main(int argc, char **argv)
     *(void **)&fail = dlsym(driver, "nullcuda_fail");
     *(void **)&fail_at_sync = dlsym(driver, "nullcuda_fail_at_sync");
 
+    dev->find();
     check(dev->num_devices() == 2 && !dev->open(0, &info) && !dev->open(1, &second), "two devices");
     check(info.arch == 90 && info.warp_size == 32 && info.multiprocessors == 132 && !strcmp(info.name, "nullcuda sm_90"), "device info");
     test_pick();

@@ -148,6 +148,7 @@ static void add_access(const struct checks *c, access_list *list, LLVMValueRef i
     LLVMValueRef p = LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0), base = ir_accessed_base(p);
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) || is_parameter(c, base) ||
         (ir_known_size(c->u, base) && has_constant_indices(p, base) && LLVMIsAAllocaInst(base)) ||
+        (LLVMIsALoadInst(i) && ir_is_marked_trusted(c->u, i)) ||
         (c->trusted &&
          (LLVMIsALoadInst(i) || (ir_known_size(c->u, base) && !ir_is_team_storage(c->u, base)))))
         return;
@@ -492,20 +493,30 @@ static void drop_wishes(const struct ir_unit *u, LLVMValueRef f)
 
 /* What the main thread runs for the others becomes part of the user's functions again.  From -O1
  * on, locals whose address nobody has and values that were just read are no accesses.  Threads make
- * no access that the source does not ask them for, and the runtime's functions remain functions. */
+ * no access that the source does not ask them for, and the runtime's functions remain functions,
+ * but for the plain ones. */
 static void simplify(const struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     static const char as_written[] = "sanitize_thread", inside[] = "alwaysinline";
-    ir_values runtimes = { 0 };
+    bool optimised = u->opt->level != '0';
+    ir_values helpers = { 0 }, calls = { 0 };
     IR_EACH_FUNCTION(f, u->module) {
         if (LLVMIsDeclaration(f))
             continue;
         ir_add_attribute(f, as_written);
         if (!is_trusted(f) || !ir_has(f, inside))
             continue;
-        *VEC_PUSH(NULL, &runtimes) = f;
-        ir_remove_attribute(f, inside);
+        if (optimised)
+            ir_run_function_passes(f, "mem2reg", machine);
+        *VEC_PUSH(NULL, &helpers) = f;
     }
+    for (unsigned i = 0; i < helpers.n; i++)
+        if (optimised && ir_is_plain_helper(helpers.at[i])) {
+            ir_mark_trusted(u, helpers.at[i]);
+        } else {
+            ir_remove_attribute(helpers.at[i], inside);
+            *VEC_PUSH(NULL, &calls) = helpers.at[i];
+        }
     ir_run_passes(
         u->module,
         u->opt->level == '0'
@@ -514,8 +525,8 @@ static void simplify(const struct ir_unit *u, LLVMTargetMachineRef machine)
         machine);
     IR_EACH_FUNCTION(f, u->module)
         ir_remove_attribute(f, as_written);
-    for (unsigned i = 0; i < runtimes.n; i++)
-        ir_add_attribute(runtimes.at[i], inside);
+    for (unsigned i = 0; i < calls.n; i++)
+        ir_add_attribute(calls.at[i], inside);
 }
 
 /* Even at -O0: nobody wants to step through them. */

@@ -77,6 +77,15 @@ LLVMBasicBlockRef ir_open_unlikely(const struct checks *, LLVMBuilderRef, LLVMVa
 LLVMBasicBlockRef ir_open_if_tested(const struct checks *, LLVMBuilderRef, unsigned test);
 void ir_place_before(struct checks *, LLVMValueRef at);
 
+/* ------------------------------------------------------------------ helpers.c */
+/* A load of the device runtime's, in a function of the user's. */
+#define IR_TRUSTED "ompgpu.trusted"
+/* Of a function of the device runtime whose locals are in registers: it writes to nothing but
+ * locals, its own and its callers'. */
+bool ir_is_plain_helper(LLVMValueRef f);
+void ir_mark_trusted(const struct ir_unit *, LLVMValueRef f); /* its loads */
+bool ir_is_marked_trusted(const struct ir_unit *, LLVMValueRef load);
+
 /* ------------------------------------------------------------------ rooms.c */
 /* Locals of the user's function that are to have room after them. */
 void ir_find_exposed(LLVMValueRef f, ir_values *);
