@@ -226,10 +226,15 @@ static void announce_device(void)
     assumed = false;
 }
 
+static int state_of(const struct ompgpu_device *dev)
+{
+    return __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE);
+}
+
 /* Under ompgpu_start_lock. */
 static int open_device(struct ompgpu_device *dev)
 {
-    if (dev->state != OMPGPU_DEVICE_NEW)
+    if (state_of(dev) != OMPGPU_DEVICE_NEW)
         return 0;
     dev->plugin = ompgpu_tool_plugin(dev->plugin);
     if (dev->plugin->open(dev->ordinal, &dev->info))
@@ -242,11 +247,6 @@ static int open_device(struct ompgpu_device *dev)
     __atomic_store_n(&dev->state, unsuited ? OMPGPU_DEVICE_HOST : OMPGPU_DEVICE_EMPTY,
                      __ATOMIC_RELEASE);
     return 0;
-}
-
-static int state_of(const struct ompgpu_device *dev)
-{
-    return __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE);
 }
 
 /* No lock is held.  The device is in use once it has the generation. */
