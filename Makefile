@@ -346,7 +346,8 @@ tsan_tests = $(filter $(O)/tests/unit/rt_%,$(unit_bin)) $(programs) \
 tsan: deps
 	$(again) SANITIZE=thread tests
 	$(again) SANITIZE=thread check-tsan
-check-tsan: export TSAN_OPTIONS := ignore_noninstrumented_modules=1 die_after_fork=0 atexit_sleep_ms=0
+check-tsan: export TSAN_OPTIONS := ignore_noninstrumented_modules=1 die_after_fork=0 atexit_sleep_ms=0 \
+    report_thread_leaks=0
 check-tsan: export LD_LIBRARY_PATH := $(LLVM_DIR)/lib
 check-tsan: export OMP_TOOL_LIBRARIES := $(LLVM_DIR)/lib/libarcher.so
 check-tsan: export OMP_NUM_THREADS := 8

@@ -40,6 +40,11 @@ static void tell_cmake(struct words *w, const char *lib)
     words_add(w, mem_printf("-Wl,-rpath-link,%s/libompgpu.a", lib));
 }
 
+static bool has_shared_library(const struct options *o)
+{
+    return !o->no_link_libs && !o->is_static && !o->static_ompgpu && !is_32_bit(o);
+}
+
 static void our_library(const struct options *o, bool path, struct words *w)
 {
     const char *lib = drv_lib_dir();
@@ -65,6 +70,15 @@ static void our_library(const struct options *o, bool path, struct words *w)
         words_add(w, mem_printf("-Wl,-rpath,%s", lib));
     tell_cmake(w, lib);
     words_add(w, "-Wl,--as-needed"); /* for the OpenMP library, which -fopenmp adds */
+}
+
+/* The program tells the library what memory it frees and gets: hostrt/core/reuse.c. */
+static void tell_of_memory(struct words *w)
+{
+    static const char *const functions[] = { "malloc",        "calloc",         "realloc",
+                                             "aligned_alloc", "posix_memalign", "free" };
+    for (unsigned i = 0; i < sizeof functions / sizeof *functions; i++)
+        words_add(w, mem_printf("-Wl,--wrap=%s", functions[i]));
 }
 
 /* Objects, libraries and -Wl, in the order of the command line: the linker's result depends on it.
@@ -317,6 +331,8 @@ static void link_command(const struct link *l, struct words *w)
         WORDS_ADD(w, l->device, "-Wl,-u," DRV_LINKED_IMAGE);
     if (l->needs)
         our_library(o, l->needs == LIBOMPGPU, w);
+    if (l->needs == LIBOMPGPU && drv_checks(o) && has_shared_library(o))
+        tell_of_memory(w);
     if (l->needs && l->has_tool) /* the library that -fopenmp adds is there without a call */
         words_add(w, "-Wl,--no-as-needed");
     WORDS_ADD(w, "-o", l->to);

@@ -114,8 +114,7 @@ int drv_link_device_code(struct job *j)
     return code;
 }
 
-/* Who does not want speed wants mistakes found. */
-static bool checks(const struct options *o)
+bool drv_checks(const struct options *o)
 {
     bool debugging = o->level ? strcmp(o->level, "0") == 0 || strcmp(o->level, "g") == 0 : o->debug;
     bool asked = debugging || drv_sanitizes_addresses(o);
@@ -130,7 +129,7 @@ int drv_compile_offload(struct job *j)
     notes(j);
     j->level = drv_device_level(j->opt);
     j->debug = j->opt->debug;
-    j->check = checks(j->opt);
+    j->check = drv_checks(j->opt);
     j->cache_entry = NULL;
     j->cached = false;
     int code = run(j);

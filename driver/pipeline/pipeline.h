@@ -71,6 +71,8 @@ struct job {
 };
 int drv_compile(struct job *); /* exit code */
 int drv_compile_offload(struct job *);
+/* Who does not want speed wants mistakes found. */
+bool drv_checks(const struct options *);
 /* Device code of several files, from bitcode to the object j->output; j->archs, level and debug are
  * set. */
 int drv_link_device_code(struct job *);

@@ -824,6 +824,9 @@ bool ompgpu_stale_watches(const struct ompgpu_device *);
 bool ompgpu_stale_is_old(const struct ompgpu_device *, struct ompgpu_entry *, uintptr_t host,
                          size_t size);
 void ompgpu_stale_stored(struct ompgpu_entry *, uintptr_t host, size_t size);
+/* reuse.c: a region, or another construct, uses these.  The table is not held. */
+void ompgpu_reuse_look(struct ompgpu_device *, const struct ompgpu_where *,
+                       const struct ompgpu_map *, unsigned n);
 /* reads.c: does host code tell what it reads?  Where mappings of the device are that it has
  * changed. */
 bool ompgpu_reads_seen(void);

@@ -730,8 +730,10 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
     unsigned done = 0;
     if (addresses && !task && ompgpu_present_enter(dev, where, maps, n, addresses))
         return 0;
-    if (ompgpu_watched() && !task)
+    if (ompgpu_watched() && !task) {
         check_for_device_memory(dev, where, maps, n);
+        ompgpu_reuse_look(dev, where, maps, n);
+    }
     begin_work(&w, dev, where, maps, n, task);
     w.thread = addresses && !task ? ompgpu_self_ : NULL;
     enter_tables(&w);
@@ -944,6 +946,8 @@ int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where,
     struct work w;
     struct ompgpu_back back = { 0 };
     int bad = 0;
+    if (ompgpu_watched() && !task)
+        ompgpu_reuse_look(dev, where, maps, n);
     begin_work(&w, dev, where, maps, n, task);
     enter_tables(&w);
     for (unsigned i = 0; i < n && !bad; i++)

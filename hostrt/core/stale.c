@@ -501,6 +501,7 @@ void ompgpu_stale_before(struct ompgpu_device *dev, const struct ompgpu_where *w
 {
     if (!keeps_copies(dev))
         return;
+    ompgpu_reuse_look(dev, where, maps, n);
     unsigned held = ompgpu_tables_lock(dev);
     bool alone = !__atomic_fetch_add(&running, 1, __ATOMIC_ACQ_REL) && !ompgpu_any_deferred();
     for (unsigned i = 0; i < n && alone; i++)

@@ -369,6 +369,52 @@ static void all_but_one(void)
     }
     use(sum);
 }
+/* The allocator gives the address again. */
+static void allocated_again(void)
+{
+    int *old = malloc(N * sizeof *old);
+#pragma omp target enter data map(alloc: old[0:N])
+    if (mended) {
+#pragma omp target exit data map(delete: old[0:N])
+    }
+    free(old);
+    int *new = malloc(N * sizeof *new);
+    new[0] = 1;
+#pragma omp target map(tofrom: new[0:N]) /* allocated_again */
+    new[1] = 2;
+#pragma omp target exit data map(delete: new[0:N])
+    free(new);
+}
+static void moved_away(void)
+{
+    int *old = malloc(N * sizeof *old), *behind = malloc(N * sizeof *behind);
+#pragma omp target enter data map(alloc: old[0:N])
+    if (mended) {
+#pragma omp target exit data map(delete: old[0:N])
+    }
+    int *moved = realloc(old, 1000 * N * sizeof *moved), *new = malloc(N * sizeof *new);
+    new[0] = behind[0] = moved[N] = 1;
+    use(behind[use(moved[N]) != 1]);
+#pragma omp target update to(new[0:N]) /* moved_away */
+#pragma omp target exit data map(delete: new[0:N])
+    free(new), free(moved), free(behind);
+}
+/* Late, but nothing uses the old copy; the device has it although the host has not. */
+static void freed_first(void)
+{
+    int *old = malloc(N * sizeof *old), sum = 0;
+#pragma omp target enter data map(to: old[0:N])
+    unsigned long address = (unsigned long)old;
+    free(old);
+    old = (int *)address;
+#pragma omp target map(tofrom: sum)
+    sum += old != NULL;
+    int *new = malloc(N * sizeof *new);
+#pragma omp target exit data map(delete: new[0:N])
+#pragma omp target map(alloc: new[0:N]) map(tofrom: sum)
+    new[0] = 1, sum += new[0];
+    free(new);
+}
 int main(int n, char **args)
 {
     static const struct {
@@ -397,6 +443,9 @@ int main(int n, char **args)
                 { "entered_twice", entered_twice },
                 { "copied_too_far", copied_too_far },
                 { "copied_backwards", copied_backwards },
+                { "allocated_again", allocated_again },
+                { "moved_away", moved_away },
+                { "freed_first", freed_first },
                 { "both_know", both_know },
                 { "twice", twice },
                 { "deleted_unchanged", deleted_unchanged },

@@ -8,6 +8,7 @@ said() {
     line=$(grep -n "/\* $1 \*/" "$src" | cut -d: -f1)
     [ "$(grep -c 'error:\|warning:' err)" = 1 ] && has err "${line:+stale.c:$line:[0-9:]* }$3: .*\[OMPGPU_CHECK=$2\]" && mentions "$(cat err)" "$4" || { cat err; return 1; }
 }
+line_of() { grep -n "$1" "$src" | head -n 1 | cut -d: -f1; }
 finds() { test_must_fail 1 in_time ./prog "$1" 2>err && said "$1" "${3:-stale}" error "$2"; }
 silent_run() { in_time ./prog "$@" 2>err && [ ! -s err ] || { cat err; return 1; }; }
 # Nobody sets OMPGPU_CHECK: for certain, so the program fails.
@@ -43,6 +44,10 @@ both() {
     mistake copied_too_far "omp_target_memcpy: copy to the device: 400 bytes|4 bytes past the end" address
     mistake copied_backwards "omp_target_memcpy: copy from the device: 400 bytes|not in device memory" address
     mistake freed_twice "omp_target_free" address
+    if [ -z "${OMPGPU_SANITIZE:-}" ]; then # which gives no address again
+        mistake allocated_again "'new[0:N]'|'old[0:N]'|stale.c:$(line_of 'enter data map(alloc: old')|freed|exit data"
+        mistake moved_away "'new[0:N]'|freed|exit data"
+    fi
     suspect device_reads_old "'a'|stale.c:62|update to"
     suspect device_copies_old "'from'|stale.c:78|update to"
     suspect explicit_map "'a'|update to"
@@ -72,6 +77,7 @@ else
     unset OMPGPU_EMU_SPEED
     mistake host_reads_device "device 0|omp_target_memcpy" address
 fi
+check "freed and allocated again, and no construct uses that" silent_run freed_first
 OMPGPU_CHECK=stale,leak; export OMPGPU_CHECK
 mistake mapped_still "'a'|exit data map(from" leak
 OMPGPU_CHECK=address,uninit,race,stale-all,leak
