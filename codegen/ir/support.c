@@ -11,9 +11,9 @@
 static const char *preprocessed;
 void ir_set_preprocessed(const char *path) { preprocessed = path; }
 
-unsigned ir_columns_kept(const char *file, unsigned line)
+const unsigned *ir_users_columns(const char *file, unsigned line, unsigned *n)
 {
-    return preprocessed && line ? file_columns_kept(file, line, preprocessed) : UINT_MAX;
+    return preprocessed && line ? file_users_columns(file, line, preprocessed, n) : NULL;
 }
 
 void ir_say_at(struct ir_place at, enum diag_severity severity, const char *fmt, ...)

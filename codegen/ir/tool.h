@@ -143,8 +143,8 @@ void ir_step_done(struct ir_unit *, const char *step);
 void ir_say_at(struct ir_place, enum diag_severity, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void ir_set_preprocessed(const char *path);
-/* So many columns of the line are the user's: a macro has moved what follows.  UINT_MAX: all. */
-unsigned ir_columns_kept(const char *file, unsigned line);
+/* file_users_columns() */
+const unsigned *ir_users_columns(const char *file, unsigned line, unsigned *n);
 /* Words of the command that shows a message about a line that macros have changed. */
 void ir_add_split(const char *word);
 /* False: it is not shown. */

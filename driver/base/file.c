@@ -1,5 +1,6 @@
 #include "driver/base/file.h"
 #include "driver/base/mem.h"
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -211,16 +212,93 @@ const char *file_plain_line(const char *path, unsigned line, const char *preproc
     return plain ? users : NULL;
 }
 
-unsigned file_columns_kept(const char *path, unsigned line, const char *preprocessed)
+/* ------------------------------------------------------------------ columns
+ * The user's line and the preprocessed one, without their white space, are the same up to the first
+ * use of a macro and from the last one's end on. */
+struct text_line {
+    const char *begin, *end;
+};
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* Before the white space there. */
+static const char *skip_back(const char *p, const char *begin)
 {
-    size_t length, same = 0;
+    while (p > begin && (p[-1] == ' ' || p[-1] == '\t'))
+        p--;
+    return p;
+}
+
+/* What both begin with and what both end with is taken away: whole words.  *of: the user's columns
+ * of that. */
+static void match_ends(struct text_line *user, struct text_line *text, unsigned *of)
+{
+    const char *const users = user->begin, *const texts = text->begin;
+    const char *u = users, *t = texts;
+    for (; (u = skip_blanks(u, user->end)) < user->end &&
+           (t = skip_blanks(t, text->end)) < text->end && *u == *t;
+         u++, t++)
+        of[t - texts] = (unsigned)(u - users) + 1;
+    while (u > users && t > texts && is_word(u[-1]) && (is_word(*u) || is_word(*t)))
+        u--, t--;
+    user->begin = u, text->begin = skip_blanks(t, text->end);
+    u = user->end, t = text->end;
+    for (; (u = skip_back(u, user->begin)) > user->begin &&
+           (t = skip_back(t, text->begin)) > text->begin && u[-1] == t[-1];
+         u--, t--)
+        of[t - 1 - texts] = (unsigned)(u - users);
+    while (u < user->end && t < text->end && is_word(*u) &&
+           ((u > user->begin && is_word(u[-1])) || (t > text->begin && is_word(t[-1]))))
+        u++, t++;
+    user->end = u, text->end = t;
+}
+
+/* A use of one macro, to the end of its arguments, which lies before `most`; NULL: it is none. */
+static const char *end_of_use(const char *p, const char *most)
+{
+    int depth = 0;
+    if (p == most || !is_word(*p) || isdigit((unsigned char)*p))
+        return NULL;
+    while (p < most && is_word(*p))
+        p++;
+    const char *call = skip_blanks(p, most);
+    if (call == most || *call != '(')
+        return p;
+    for (p = call; p < most; p++) {
+        depth += (*p == '(') - (*p == ')');
+        if (!depth)
+            return p + 1;
+    }
+    return NULL;
+}
+
+/* The same text may stand at the end of the arguments and of what the macro stands for. */
+static void take_arguments(struct text_line *user, struct text_line *text, const char *end)
+{
+    while (user->end < end && text->end < text->begin + strcspn(text->begin, "\n")) {
+        user->end = skip_blanks(user->end, end) + 1;
+        text->end = skip_blanks(text->end, text->begin + strcspn(text->begin, "\n")) + 1;
+    }
+}
+
+const unsigned *file_users_columns(const char *path, unsigned line, const char *preprocessed,
+                                   unsigned *n)
+{
+    size_t length;
     const char *piece = piece_of(preprocessed, path, line);
     const char *users = piece ? file_line(path, line, &length) : NULL;
-    if (!users || file_plain_line(path, line, preprocessed, &length))
-        return UINT_MAX;
-    while (piece != many && same < length && users[same] == piece[same])
-        same++;
-    return (unsigned)same + 1;
+    *n = users ? (unsigned)strcspn(piece, "\n") : 0;
+    if (!users || (*n == length && memcmp(users, piece, length) == 0))
+        return NULL;
+    unsigned *of = mem_array(*n + 1, sizeof *of);
+    struct text_line user = { users, users + length }, text = { piece, piece + *n };
+    match_ends(&user, &text, of);
+    const char *end = end_of_use(user.begin, users + length);
+    if (end && end > user.end)
+        take_arguments(&user, &text, end);
+    for (const char *t = text.begin; t < text.end; t++)
+        of[t - piece] = end && end == user.end ? (unsigned)(user.begin - users) + 1 : 0;
+    return of;
 }
 
 bool file_write(const char *path, const void *data, size_t size)

@@ -22,9 +22,10 @@ const char *file_line(const char *path, unsigned line, size_t *length);
  * preprocessed text, a file, too; else, and without that file, NULL. */
 const char *file_plain_line(const char *path, unsigned line, const char *preprocessed,
                             size_t *length);
-/* Of a line in the preprocessed text, so many columns are the user's, up to the first use of a
- * macro; UINT_MAX: all. */
-unsigned file_columns_kept(const char *path, unsigned line, const char *preprocessed);
+/* Of a line in the preprocessed text: by column - 1, of which there are n, the user's column, for
+ * what a macro stands for the macro's; 0: not known.  NULL: they are the same. */
+const unsigned *file_users_columns(const char *path, unsigned line, const char *preprocessed,
+                                   unsigned *n);
 bool file_write(const char *path, const void *data, size_t size);
 bool file_exists(const char *path);
 /* A new empty file beside `path`, for what shall replace it: nobody can foresee its name, it is no

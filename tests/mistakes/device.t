@@ -194,7 +194,7 @@ for flags in "-O2 -fompgpu-check" -O0 "-O0 -g"; do
     in_time ./first 2>err
     check "... are the user's" has err 'first.c:9:20: error: .*address' && check "..." has err 'first.c:13:23: error: .*address'
 done
-# After a macro there are only those of the preprocessed text: none are said.  What stands before it keeps its own.
+# Before and after a macro, and of the macro's name for what it stands for; none between two of a line.
 cat >macro.c <<'C'
 #include <stdlib.h>
 #define FAR 100
@@ -207,7 +207,10 @@ int main(void)
         a[i] = b[i + 100] + AT(b, i + FAR);
 #pragma omp target teams distribute parallel for map(tofrom: a[0:100], b[0:100])
     for (int i = 0; i < 2; i++)
-        a[i] = AT(b, i + FAR) + b[i + 100];
+        a[i] = AT(b, i + FAR)  +  b[i + 100];
+#pragma omp target teams distribute parallel for map(tofrom: a[0:100], b[0:100])
+    for (int i = 0; i < 2; i++)
+        b[0] = AT(b, 1) + b[i + 100] + AT(b, 2);
     return 0;
 }
 C
@@ -215,7 +218,8 @@ for flags in "-O2 -fompgpu-check" -O0 "-O0 -g"; do
     # shellcheck disable=SC2086
     check "$flags: lines with macros" "$CC" -w $flags --gpu-arch=emu macro.c -o macro
     in_time ./macro 2>err
-    check "... the column before one" has err 'macro.c:9:16: error: .*address' && check "... none after it" has err 'macro.c:12: error: .*address'
+    check "... the column before one" has err 'macro.c:9:16: error: .*address' && check "... after it" has err 'macro.c:12:35: error: .*address'
+    check "... of it" has err 'macro.c:9:29: error: .*address' && check "... between two" has err 'macro.c:15: error: .*address'
 done
 cat >race.c <<'C'
 #define ADD(x, y) ((x) += (y))
@@ -230,7 +234,7 @@ int main(void)
 C
 check "a race in a macro" "$CC" -w -O0 --gpu-arch=emu race.c -o race
 in_time ./race 2>err
-check "... has the lines of both, without columns" has err 'race.c:7: error: .*race: .* at race.c:7;'
+check "... has the lines of both, and the macro's columns" has err 'race.c:7:9: error: .*race: .* at race.c:7:9;'
 check "columns of the GPU's code" "$CC" -w -g -O0 --gpu-arch=sm_75 --emit=ptx column.c -o column.ptx
 check "... are the user's" has column.ptx "\.loc[^a-z]* 7 31\$" "\.loc[^a-z]* 7 42\$"
 # What the checks keep of a byte that is mapped: two of the race check, a half of what was copied to the device, and for the parts of kernels

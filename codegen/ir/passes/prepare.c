@@ -92,34 +92,37 @@ static void forget_initial_values(struct ir_unit *u)
 
 /* ------------------------------------------------------------------ columns */
 /* The file as it was named, or with the directory that clang has taken away from its name. */
-static unsigned columns_kept(LLVMMetadataRef at)
+static const unsigned *users_columns(LLVMMetadataRef at, unsigned *columns)
 {
     unsigned n = 0, length = 0, line = LLVMDILocationGetLine(at);
     LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(at));
     const char *name = LLVMDIFileGetFilename(file, &n), *in = LLVMDIFileGetDirectory(file, &length);
-    unsigned kept = ir_columns_kept(mem_printf("%.*s", (int)n, name), line);
-    if (kept == UINT_MAX && length)
-        kept = ir_columns_kept(mem_printf("%.*s/%.*s", (int)length, in, (int)n, name), line);
-    return kept;
+    const unsigned *of = ir_users_columns(mem_printf("%.*s", (int)n, name), line, columns);
+    if (!of && length)
+        of =
+            ir_users_columns(mem_printf("%.*s/%.*s", (int)length, in, (int)n, name), line, columns);
+    return of;
 }
 
-/* Those after a macro are of the preprocessed text. */
-static void forget_columns(const struct ir_unit *u, LLVMValueRef f)
+/* They are those of the preprocessed text, until now. */
+static void restore_columns(const struct ir_unit *u, LLVMValueRef f)
 {
     LLVMMetadataRef scope = NULL;
-    unsigned line = 0, kept = 0;
+    const unsigned *of = NULL;
+    unsigned line = 0, n = 0;
     IR_EACH_INSTRUCTION_OF(i, f) {
         LLVMMetadataRef at = LLVMInstructionGetDebugLoc(i);
         if (!at || !LLVMDILocationGetColumn(at))
             continue;
         if (LLVMDILocationGetScope(at) != scope || LLVMDILocationGetLine(at) != line) {
             scope = LLVMDILocationGetScope(at), line = LLVMDILocationGetLine(at);
-            kept = columns_kept(at);
+            of = users_columns(at, &n);
         }
-        if (LLVMDILocationGetColumn(at) > kept)
+        unsigned column = LLVMDILocationGetColumn(at);
+        if (of)
             LLVMInstructionSetDebugLoc(
-                i, LLVMDIBuilderCreateDebugLocation(u->ctx, line, 0, scope,
-                                                    LLVMDILocationGetInlinedAt(at)));
+                i, LLVMDIBuilderCreateDebugLocation(u->ctx, line, column <= n ? of[column - 1] : 0,
+                                                    scope, LLVMDILocationGetInlinedAt(at)));
     }
 }
 
@@ -192,7 +195,7 @@ bool ir_prepare(struct ir_unit *u)
 {
     IR_EACH_FUNCTION(f, u->module)
         if (LLVMGetSubprogram(f))
-            forget_columns(u, f);
+            restore_columns(u, f);
     if (u->opt->target == IR_X86) {
         for (unsigned i = 0; i < u->nkernels; i++) {
             place_entry(u, &u->kernels[i]);
