@@ -77,9 +77,7 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
     uint64_t *agreed; /* for OMPGPU_CHECK=stale: what the device got last (agreed.c); NULL: … */
     char *had;        /* … and what its memory had then; NULL: the same */
     bool unsent;      /* … it has got nothing */
-    /* … calls of the program's that freed its memory, and got the address again (reuse.c) */
-    const void *freed, *taken_again;
-    bool outdated; /* … bytes of it are known to be; those of the host are, since a region */
+    bool outdated;    /* … bytes of it are known to be; those of the host are, since a region */
     bool newer;
     bool wanted; /* … by the region that begins */
     /* the deferred construct that fills it, those that use it; no task: none does */

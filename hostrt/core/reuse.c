@@ -2,8 +2,8 @@
  * again, and uses that on the device, which still has what was there before.
  *
  * Programs that ompgpu-cc links for checks call these functions in place of malloc() and its
- * relatives (the linker's --wrap, driver/link/link.c).  free() notes it in the mapping, a later
- * allocation at its address too; a construct that then finds the mapping is the mistake. */
+ * relatives (the linker's --wrap, driver/link/link.c).  free() notes the mapping; so does a later
+ * allocation at its address; a construct that then finds the mapping is the mistake. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -17,7 +17,17 @@ int __wrap_posix_memalign(void **, size_t, size_t);
 void __wrap_free(void *);
 #pragma GCC visibility pop
 
-static bool any_freed, any_taken; /* atomic: mappings, so far */
+/* The last mappings whose memory the program has freed. */
+enum { FREED = 64 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct freed {
+    const struct ompgpu_device *dev; /* NULL: none */
+    uintptr_t begin;
+    uint64_t created;          /* with these the mapping's, and no other's */
+    const void *freed, *taken; /* calls; taken: that got the address again, NULL: none has */
+} freed[FREED];
+static unsigned nfreed; /* so far; atomic, as the next one */
+static bool any_taken;
 
 /* ------------------------------------------------------------------ what the program does */
 static bool is_watched(const struct ompgpu_device *dev)
@@ -34,16 +44,34 @@ static unsigned take_table(struct ompgpu_device *dev)
     return ompgpu_tables_try(dev, &until);
 }
 
+/* With `lock` held; NULL: it is none of them. */
+static struct freed *find_freed(const struct ompgpu_device *dev, const struct ompgpu_entry *e)
+{
+    for (struct freed *f = freed; f < freed + FREED; f++)
+        if (f->dev == dev && f->begin == e->begin && f->created == e->created)
+            return f;
+    return NULL;
+}
+
+static void add_freed(const struct ompgpu_device *dev, const struct ompgpu_entry *e,
+                      const void *caller)
+{
+    pthread_mutex_lock(&lock);
+    struct freed *f = find_freed(dev, e);
+    if (!f)
+        f = &freed[__atomic_fetch_add(&nfreed, 1, __ATOMIC_ACQ_REL) % FREED];
+    *f = (struct freed){ dev, e->begin, e->created, caller, NULL };
+    pthread_mutex_unlock(&lock);
+}
+
 static void note_freed(uintptr_t begin, const void *caller)
 {
     for (int i = 0; i < ompgpu_ndevices && begin; i++) {
         struct ompgpu_device *dev = &ompgpu_devices[i];
         unsigned held = is_watched(dev) ? take_table(dev) : 0;
-        struct ompgpu_entry *e = held ? ompgpu_present_reach(dev, begin, true) : NULL;
-        if (e && e->begin >= begin && !e->owner && !e->associated) {
-            e->freed = caller, e->taken_again = NULL;
-            __atomic_store_n(&any_freed, true, __ATOMIC_RELEASE);
-        }
+        const struct ompgpu_entry *e = held ? ompgpu_present_reach(dev, begin, true) : NULL;
+        if (e && e->begin >= begin && !e->owner && !e->associated)
+            add_freed(dev, e, caller);
         if (held)
             ompgpu_tables_unlock(dev, held);
     }
@@ -52,22 +80,15 @@ static void note_freed(uintptr_t begin, const void *caller)
 static void note_taken(void *p, size_t size, const void *caller)
 {
     uintptr_t begin = (uintptr_t)p;
-    bool any = p && __atomic_load_n(&any_freed, __ATOMIC_ACQUIRE);
-    for (int i = 0; i < ompgpu_ndevices && any; i++) {
-        struct ompgpu_device *dev = &ompgpu_devices[i];
-        unsigned held = is_watched(dev) ? take_table(dev) : 0;
-        struct ompgpu_entry *e = held ? ompgpu_present_find(dev, begin, size) : NULL;
-        for (; e; e = ompgpu_present_find(dev, e->end, begin + size - e->end)) {
-            if (e->freed && !e->taken_again) {
-                e->taken_again = caller;
-                __atomic_store_n(&any_taken, true, __ATOMIC_RELEASE);
-            }
-            if (e->end >= begin + size)
-                break;
+    if (!p || !__atomic_load_n(&nfreed, __ATOMIC_ACQUIRE))
+        return;
+    pthread_mutex_lock(&lock);
+    for (struct freed *f = freed; f < freed + FREED; f++)
+        if (f->dev && !f->taken && f->begin - begin < size) {
+            f->taken = caller;
+            __atomic_store_n(&any_taken, true, __ATOMIC_RELEASE);
         }
-        if (held)
-            ompgpu_tables_unlock(dev, held);
-    }
+    pthread_mutex_unlock(&lock);
 }
 
 void *__wrap_malloc(size_t size)
@@ -133,15 +154,25 @@ static struct place place_of(const void *caller)
 }
 
 static void report(const struct ompgpu_where *where, const struct ompgpu_map *m,
-                   struct ompgpu_entry *e)
+                   const struct ompgpu_entry *e, const struct freed *f)
 {
     ompgpu_check_report(OMPGPU_CHECK_STALE, where,
                         "'%s' lies where '%s' (%s:%u) is still mapped, but the program has freed "
                         "that memory%s and allocated it again%s: the device has the old data; "
                         "'target exit data' before it is freed",
                         m->name ? m->name : "?", e->name ? e->name : "?", e->file ? e->file : "?",
-                        e->line, place_of(e->freed).text, place_of(e->taken_again).text);
-    e->freed = e->taken_again = NULL;
+                        e->line, place_of(f->freed).text, place_of(f->taken).text);
+}
+
+/* Once: it is forgotten. */
+static struct freed take_freed(const struct ompgpu_device *dev, const struct ompgpu_entry *e)
+{
+    pthread_mutex_lock(&lock);
+    struct freed *at = find_freed(dev, e), f = at ? *at : (struct freed){ .dev = NULL };
+    if (f.taken)
+        at->dev = NULL;
+    pthread_mutex_unlock(&lock);
+    return f;
 }
 
 void ompgpu_reuse_look(struct ompgpu_device *dev, const struct ompgpu_where *where,
@@ -151,11 +182,13 @@ void ompgpu_reuse_look(struct ompgpu_device *dev, const struct ompgpu_where *whe
         return;
     unsigned held = ompgpu_tables_lock(dev);
     for (unsigned i = 0; i < n; i++) {
-        struct ompgpu_entry *e = maps[i].flags & OMPGPU_MAP_PRIVATE_COPY
-                                     ? NULL
-                                     : ompgpu_present_reach(dev, (uintptr_t)maps[i].begin, true);
-        if (e && e->taken_again)
-            report(where, &maps[i], e);
+        const struct ompgpu_entry *e =
+            maps[i].flags & OMPGPU_MAP_PRIVATE_COPY
+                ? NULL
+                : ompgpu_present_reach(dev, (uintptr_t)maps[i].begin, true);
+        struct freed f = e ? take_freed(dev, e) : (struct freed){ .dev = NULL };
+        if (f.taken)
+            report(where, &maps[i], e, &f);
     }
     ompgpu_tables_unlock(dev, held);
 }
