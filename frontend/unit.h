@@ -718,8 +718,8 @@ int fe_screen(const char *path, char *text, size_t length, bool *ours);
 /* Are there any, or directives that clang takes for others?  Says nothing. */
 bool fe_is_misread(const char *path, char *text, size_t length);
 /* The same of the user's text, and whether there are metadirectives of which clang may choose
- * another variant.  Errors for parentheses that nothing closes; their number, without
- * more. */
+ * another variant.  Errors for parentheses that nothing closes; their number, and then nothing
+ * else is found out. */
 struct fe_reading {
     bool misread, rechosen;
 };

@@ -273,11 +273,12 @@ static const char *end_of_use(const char *p, const char *most)
 }
 
 /* The same text may stand at the end of the arguments and of what the macro stands for. */
-static void take_arguments(struct text_line *user, struct text_line *text, const char *end)
+static void take_arguments(struct text_line *user, struct text_line *text, const char *end,
+                           const char *text_end)
 {
-    while (user->end < end && text->end < text->begin + strcspn(text->begin, "\n")) {
+    while (user->end < end && text->end < text_end) {
         user->end = skip_blanks(user->end, end) + 1;
-        text->end = skip_blanks(text->end, text->begin + strcspn(text->begin, "\n")) + 1;
+        text->end = skip_blanks(text->end, text_end) + 1;
     }
 }
 
@@ -295,7 +296,7 @@ const unsigned *file_users_columns(const char *path, unsigned line, const char *
     match_ends(&user, &text, of);
     const char *end = end_of_use(user.begin, users + length);
     if (end && end > user.end)
-        take_arguments(&user, &text, end);
+        take_arguments(&user, &text, end, piece + *n);
     for (const char *t = text.begin; t < text.end; t++)
         of[t - piece] = end && end == user.end ? (unsigned)(user.begin - users) + 1 : 0;
     return of;

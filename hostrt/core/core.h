@@ -820,6 +820,7 @@ void ompgpu_stale_before(struct ompgpu_device *, const struct ompgpu_where *,
 void ompgpu_stale_after(struct ompgpu_device *);
 void ompgpu_stale_end(struct ompgpu_device *);
 bool ompgpu_stale_watches(const struct ompgpu_device *);
+bool ompgpu_stale_compares(const struct ompgpu_device *); /* … for OMPGPU_CHECK=stale */
 /* With the table held: has only the device changed these bytes?  As of the last region's end. */
 bool ompgpu_stale_is_old(const struct ompgpu_device *, struct ompgpu_entry *, uintptr_t host,
                          size_t size);

@@ -732,7 +732,8 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
         return 0;
     if (ompgpu_watched() && !task) {
         check_for_device_memory(dev, where, maps, n);
-        ompgpu_reuse_look(dev, where, maps, n);
+        if (!addresses) /* before a region ompgpu_stale_before() does */
+            ompgpu_reuse_look(dev, where, maps, n);
     }
     begin_work(&w, dev, where, maps, n, task);
     w.thread = addresses && !task ? ompgpu_self_ : NULL;

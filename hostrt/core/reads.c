@@ -247,7 +247,7 @@ static __attribute__((noinline)) void check(const struct access *a)
     }
     for (int i = 0; i < ompgpu_ndevices; i++) {
         struct ompgpu_device *dev = &ompgpu_devices[i];
-        if (!note_early(dev, a) && ompgpu_stale_watches(dev) && ompgpu_checks(OMPGPU_CHECK_STALE))
+        if (!note_early(dev, a) && ompgpu_stale_compares(dev))
             check_mappings(dev, a);
     }
 }

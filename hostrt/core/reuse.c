@@ -30,11 +30,6 @@ static unsigned nfreed; /* so far; atomic, as the next one */
 static bool any_taken;
 
 /* ------------------------------------------------------------------ what the program does */
-static bool is_watched(const struct ompgpu_device *dev)
-{
-    return ompgpu_stale_watches(dev) && ompgpu_checks(OMPGPU_CHECK_STALE);
-}
-
 /* Some function of ours may have called the program with the table held: then it cannot be had. */
 static unsigned take_table(struct ompgpu_device *dev)
 {
@@ -68,7 +63,7 @@ static void note_freed(uintptr_t begin, const void *caller)
 {
     for (int i = 0; i < ompgpu_ndevices && begin; i++) {
         struct ompgpu_device *dev = &ompgpu_devices[i];
-        unsigned held = is_watched(dev) ? take_table(dev) : 0;
+        unsigned held = ompgpu_stale_compares(dev) ? take_table(dev) : 0;
         const struct ompgpu_entry *e = held ? ompgpu_present_reach(dev, begin, true) : NULL;
         if (e && e->begin >= begin && !e->owner && !e->associated)
             add_freed(dev, e, caller);
@@ -178,7 +173,7 @@ static struct freed take_freed(const struct ompgpu_device *dev, const struct omp
 void ompgpu_reuse_look(struct ompgpu_device *dev, const struct ompgpu_where *where,
                        const struct ompgpu_map *maps, unsigned n)
 {
-    if (!__atomic_load_n(&any_taken, __ATOMIC_ACQUIRE) || !is_watched(dev))
+    if (!__atomic_load_n(&any_taken, __ATOMIC_ACQUIRE) || !ompgpu_stale_compares(dev))
         return;
     unsigned held = ompgpu_tables_lock(dev);
     for (unsigned i = 0; i < n; i++) {

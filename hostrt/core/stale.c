@@ -57,7 +57,7 @@ static void forget(struct ompgpu_entry *e)
     e->agreed = NULL, e->had = NULL, e->unsent = false;
 }
 
-static bool keeps_copies(const struct ompgpu_device *dev)
+bool ompgpu_stale_compares(const struct ompgpu_device *dev)
 {
     return ompgpu_stale_watches(dev) && ompgpu_checks(OMPGPU_CHECK_STALE);
 }
@@ -69,7 +69,7 @@ void ompgpu_stale_sent(const struct ompgpu_device *dev, struct ompgpu_entry *e, 
                        size_t size, bool later)
 {
     size_t all = e->end - e->begin, at = begin - e->begin;
-    if (!keeps_copies(dev))
+    if (!ompgpu_stale_compares(dev))
         return;
     if (later || (size == all && e->had))
         forget(e);
@@ -161,7 +161,7 @@ static bool is_address(const char *word)
 void ompgpu_stale_variable(const struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
     size_t all = e->end - e->begin;
-    if (!keeps_copies(dev) || (!is_small(e) && !ompgpu_reads_seen()))
+    if (!ompgpu_stale_compares(dev) || (!is_small(e) && !ompgpu_reads_seen()))
         return;
     char *host = ompgpu_xalloc(all), *device = (char *)e->device;
     for (size_t at = 0; at < all && host; at += WORD) {
@@ -332,7 +332,8 @@ void ompgpu_stale_removed(const struct ompgpu_device *dev, const struct ompgpu_w
 {
     struct lost l = { dev, e->begin, e->end, where->file, where->line, UINT_MAX };
     ompgpu_mapping_gone(dev, where, e);
-    if (!keeps_copies(dev) || !e->agreed || e->unsent || e->nattachments || !device_has_changed(e))
+    if (!ompgpu_stale_compares(dev) || !e->agreed || e->unsent || e->nattachments ||
+        !device_has_changed(e))
         return;
     if (is_new(where, e->name))
         l.suspect =
@@ -347,7 +348,8 @@ void ompgpu_stale_removed(const struct ompgpu_device *dev, const struct ompgpu_w
 void ompgpu_stale_result(const struct ompgpu_device *dev, const struct ompgpu_where *where,
                          const struct ompgpu_map *m, const void *result)
 {
-    if (keeps_copies(dev) && memcmp(m->begin, result, m->size) != 0 && is_new(where, m->name))
+    if (ompgpu_stale_compares(dev) && memcmp(m->begin, result, m->size) != 0 &&
+        is_new(where, m->name))
         ompgpu_check_suspect(where,
                              "the result for '%s' is lost, since nothing copies it back: "
                              "'map(tofrom: …)'",
@@ -357,7 +359,7 @@ void ompgpu_stale_result(const struct ompgpu_device *dev, const struct ompgpu_wh
 void ompgpu_stale_absent(const struct ompgpu_device *dev, const struct ompgpu_where *where,
                          const struct ompgpu_map *m)
 {
-    if (keeps_copies(dev) && m->size && (m->flags & (OMPGPU_MAP_TO | OMPGPU_MAP_FROM)) &&
+    if (ompgpu_stale_compares(dev) && m->size && (m->flags & (OMPGPU_MAP_TO | OMPGPU_MAP_FROM)) &&
         is_new(where, m->name))
         ompgpu_check_suspect(where, "'%s' is not mapped here, so nothing is copied",
                              or_unknown(m->name));
@@ -365,7 +367,7 @@ void ompgpu_stale_absent(const struct ompgpu_device *dev, const struct ompgpu_wh
 
 void ompgpu_stale_created(const struct ompgpu_device *dev, struct ompgpu_entry *e, unsigned flags)
 {
-    if (!keeps_copies(dev))
+    if (!ompgpu_stale_compares(dev))
         return;
     if ((flags & (OMPGPU_MAP_TO | OMPGPU_MAP_FROM)) == OMPGPU_MAP_FROM && ompgpu_reads_seen())
         note_both(e, (const void *)e->begin);
@@ -499,7 +501,7 @@ static void want_item(struct ompgpu_device *dev, const struct ompgpu_map *m)
 void ompgpu_stale_before(struct ompgpu_device *dev, const struct ompgpu_where *where,
                          const struct ompgpu_map *maps, unsigned n)
 {
-    if (!keeps_copies(dev))
+    if (!ompgpu_stale_compares(dev))
         return;
     ompgpu_reuse_look(dev, where, maps, n);
     unsigned held = ompgpu_tables_lock(dev);
@@ -515,7 +517,7 @@ void ompgpu_stale_before(struct ompgpu_device *dev, const struct ompgpu_where *w
 void ompgpu_stale_after(struct ompgpu_device *dev)
 {
     uintptr_t begin = UINTPTR_MAX, end = 0;
-    if (!keeps_copies(dev))
+    if (!ompgpu_stale_compares(dev))
         return;
     __atomic_fetch_sub(&running, 1, __ATOMIC_ACQ_REL);
     if (!ompgpu_reads_seen())

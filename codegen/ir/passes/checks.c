@@ -103,10 +103,16 @@ static bool is_atomic(LLVMValueRef i)
             LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic);
 }
 
-static bool is_copied(const struct checks *c, LLVMValueRef load)
+void ir_mark(const struct ir_unit *u, LLVMValueRef i, const char *mark)
 {
-    return LLVMGetMetadata(
-               load, LLVMGetMDKindIDInContext(c->u->ctx, IR_COPIED, sizeof IR_COPIED - 1)) != NULL;
+    LLVMSetMetadata(i, LLVMGetMDKindIDInContext(u->ctx, mark, (unsigned)strlen(mark)),
+                    LLVMMetadataAsValue(u->ctx, LLVMMDNodeInContext2(u->ctx, NULL, 0)));
+}
+
+static bool has_mark(const struct checks *c, LLVMValueRef i, const char *mark)
+{
+    return LLVMGetMetadata(i, LLVMGetMDKindIDInContext(c->u->ctx, mark, (unsigned)strlen(mark))) !=
+           NULL;
 }
 
 static unsigned flags_of(const struct checks *c, LLVMValueRef i)
@@ -118,7 +124,7 @@ static unsigned flags_of(const struct checks *c, LLVMValueRef i)
         flags |= OMPGPU_EMU_WRITES;
     if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
         flags |= OMPGPU_EMU_READS;
-    if (LLVMIsALoadInst(i) && !ir_is_no_read(c->u, i) && !is_copied(c, i))
+    if (LLVMIsALoadInst(i) && !ir_is_no_read(c->u, i) && !has_mark(c, i, IR_COPIED))
         flags |= OMPGPU_EMU_READS;
     return flags;
 }
@@ -148,7 +154,7 @@ static void add_access(const struct checks *c, access_list *list, LLVMValueRef i
     LLVMValueRef p = LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0), base = ir_accessed_base(p);
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) || is_parameter(c, base) ||
         (ir_known_size(c->u, base) && has_constant_indices(p, base) && LLVMIsAAllocaInst(base)) ||
-        (LLVMIsALoadInst(i) && ir_is_marked_trusted(c->u, i)) ||
+        (LLVMIsALoadInst(i) && has_mark(c, i, IR_TRUSTED)) ||
         (c->trusted &&
          (LLVMIsALoadInst(i) || (ir_known_size(c->u, base) && !ir_is_team_storage(c->u, base)))))
         return;
@@ -491,6 +497,13 @@ static void drop_wishes(const struct ir_unit *u, LLVMValueRef f)
             LLVMSetMetadata(LLVMGetBasicBlockTerminator(block), kind, NULL);
 }
 
+static void mark_loads(const struct ir_unit *u, LLVMValueRef f)
+{
+    IR_EACH_INSTRUCTION_OF(i, f)
+        if (LLVMIsALoadInst(i))
+            ir_mark(u, i, IR_TRUSTED);
+}
+
 /* What the main thread runs for the others becomes part of the user's functions again.  From -O1
  * on, locals whose address nobody has and values that were just read are no accesses.  Threads make
  * no access that the source does not ask them for, and the runtime's functions remain functions,
@@ -512,7 +525,7 @@ static void simplify(const struct ir_unit *u, LLVMTargetMachineRef machine)
     }
     for (unsigned i = 0; i < helpers.n; i++)
         if (optimised && ir_is_plain_helper(helpers.at[i])) {
-            ir_mark_trusted(u, helpers.at[i]);
+            mark_loads(u, helpers.at[i]);
         } else {
             ir_remove_attribute(helpers.at[i], inside);
             *VEC_PUSH(NULL, &calls) = helpers.at[i];

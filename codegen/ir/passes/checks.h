@@ -62,8 +62,11 @@ bool ir_is_access(LLVMValueRef instruction);
 /* The load's value is not used as one: it goes back to where it came from, or is a byte of a copy.
  */
 bool ir_is_no_read(const struct ir_unit *, LLVMValueRef load);
-/* A load whose value only copies of ours get (unwritten.c). */
+/* Marks.  A load whose value only copies of ours get (unwritten.c); one of the device runtime's, in
+ * a function of the user's. */
 #define IR_COPIED "ompgpu.copied"
+#define IR_TRUSTED "ompgpu.trusted"
+void ir_mark(const struct ir_unit *, LLVMValueRef instruction, const char *mark);
 LLVMTypeRef ir_site_type(const struct ir_unit *);
 /* object: a local or a variable, or NULL */
 LLVMValueRef ir_make_site(const struct checks *, LLVMValueRef at, unsigned flags,
@@ -78,13 +81,9 @@ LLVMBasicBlockRef ir_open_if_tested(const struct checks *, LLVMBuilderRef, unsig
 void ir_place_before(struct checks *, LLVMValueRef at);
 
 /* ------------------------------------------------------------------ helpers.c */
-/* A load of the device runtime's, in a function of the user's. */
-#define IR_TRUSTED "ompgpu.trusted"
 /* Of a function of the device runtime whose locals are in registers: it writes to nothing but
  * locals, its own and its callers'. */
 bool ir_is_plain_helper(LLVMValueRef f);
-void ir_mark_trusted(const struct ir_unit *, LLVMValueRef f); /* its loads */
-bool ir_is_marked_trusted(const struct ir_unit *, LLVMValueRef load);
 
 /* ------------------------------------------------------------------ rooms.c */
 /* Locals of the user's function that are to have room after them. */

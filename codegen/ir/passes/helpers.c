@@ -5,7 +5,7 @@
  * as calls they would have to note that what they store there has a value, in each iteration.
  * Where they are inlined first, nothing of the iterator has to be checked.  That suits those that
  * write to nothing but locals, their own and their callers'.  What they read by a pointer is
- * marked, since it is still the runtime's affair. */
+ * marked (checks.c), since it is still the runtime's affair. */
 #include "codegen/ir/passes/checks.h"
 #include <string.h>
 
@@ -48,19 +48,4 @@ bool ir_is_plain_helper(LLVMValueRef f)
             return false;
     }
     return true;
-}
-
-void ir_mark_trusted(const struct ir_unit *u, LLVMValueRef f)
-{
-    LLVMValueRef mark = LLVMMetadataAsValue(u->ctx, LLVMMDNodeInContext2(u->ctx, NULL, 0));
-    IR_EACH_INSTRUCTION_OF(i, f)
-        if (LLVMIsALoadInst(i))
-            LLVMSetMetadata(i, LLVMGetMDKindIDInContext(u->ctx, IR_TRUSTED, sizeof IR_TRUSTED - 1),
-                            mark);
-}
-
-bool ir_is_marked_trusted(const struct ir_unit *u, LLVMValueRef i)
-{
-    return LLVMGetMetadata(
-               i, LLVMGetMDKindIDInContext(u->ctx, IR_TRUSTED, sizeof IR_TRUSTED - 1)) != NULL;
 }

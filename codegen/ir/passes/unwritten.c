@@ -204,15 +204,6 @@ static void test_reads(struct checks *c, const struct local *l, const ir_values 
     }
 }
 
-/* Where the variable moves to memory that other threads reach, its bytes are looked at (checks.c).
- */
-static void mark_copied(const struct checks *c, LLVMValueRef load)
-{
-    LLVMContextRef ctx = c->u->ctx;
-    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(ctx, IR_COPIED, sizeof IR_COPIED - 1),
-                    LLVMMetadataAsValue(ctx, LLVMMDNodeInContext2(ctx, NULL, 0)));
-}
-
 static void check_function(struct checks *c, LLVMValueRef f)
 {
     ir_values locals = { 0 };
@@ -220,7 +211,8 @@ static void check_function(struct checks *c, LLVMValueRef f)
         if (LLVMIsAAllocaInst(i) && is_users(i))
             *VEC_PUSH(NULL, &locals) = i;
         if (LLVMIsALoadInst(i) && is_no_use(c->u, i))
-            mark_copied(c, i);
+            ir_mark(c->u, i, IR_COPIED); /* where it moves to memory that other threads reach,
+                                            its bytes are looked at (checks.c) */
     }
     for (unsigned i = 0; i < locals.n; i++) {
         struct local l = { .alloca = locals.at[i] };
