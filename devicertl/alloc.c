@@ -167,7 +167,7 @@ static void *get_block(usize align, usize size, u64 allocator)
     struct header *block = (struct header *)(first + (-(usize)first & (align - 1)));
     block[-1] = (struct header){ base, size, allocator };
     if (__ompgpu_cfg_guard)
-        __ompgpu_arch_object(block, size, base + all, "a block of omp_alloc");
+        __ompgpu_arch_object(block, size, base + all, "a block of omp_alloc", 1);
     return block;
 }
 

@@ -230,9 +230,11 @@ INLINE _Bool arrive(u32 *counter, unsigned nteams)
 void *__ompgpu_arch_malloc(usize);
 void __ompgpu_arch_free(void *);
 usize __ompgpu_arch_block_size(const void *); /* as it was asked for */
-/* Where there is a guard: `size` bytes at p have no value yet, and from there on to `end` nobody
- * has anything.  what: for messages.  size 0: what was there is no more. */
-void __ompgpu_arch_object(void *p, usize size, const void *end, const char *what);
+/* Where there is a guard: there are `size` bytes at p, and from there on to `end` nobody has
+ * anything.  what: for messages.  fresh: they have no value yet.  size 0: what was there is no
+ * more. */
+void __ompgpu_arch_object(void *p, usize size, const void *end, const char *what, _Bool fresh);
+void __ompgpu_arch_forget(void *from, const void *end); /* all of it may be used */
 double __ompgpu_arch_wtime(void);
 double __ompgpu_arch_wtick(void);
 /* An allocator with traits, as the host also makes it (hostrt/ompgpu.h); alloc.c. */

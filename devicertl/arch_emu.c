@@ -259,10 +259,11 @@ void __ompgpu_arch_fence_sc(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void *__ompgpu_arch_malloc(usize size) { return __ompgpu_emu_ops->alloc(size); }
 void __ompgpu_arch_free(void *p) { __ompgpu_emu_ops->free(p); }
 void *__ompgpu_arch_dynamic(void) { return __ompgpu_emu_ops->dynamic(); }
-void __ompgpu_arch_object(void *p, usize size, const void *end, const char *what)
+void __ompgpu_arch_object(void *p, usize size, const void *end, const char *what, _Bool fresh)
 {
-    __ompgpu_emu_ops->object(p, size, end, what, 1);
+    __ompgpu_emu_ops->object(p, size, end, what, fresh);
 }
+void __ompgpu_arch_forget(void *from, const void *end) { __ompgpu_emu_ops->forget(from, end); }
 usize __ompgpu_arch_block_size(const void *p) { return __ompgpu_emu_ops->block_size(p); }
 
 /* For codegen/ir/passes/gates.c; keeps all registers, because it is hardly ever called. */

@@ -201,10 +201,11 @@ void __ompgpu_arch_fence_sc(void) { __nvvm_membar_gl(); }
 struct block {
     _Alignas(16) usize size;
 };
-void __ompgpu_arch_object(void *p, usize size, const void *end, const char *what)
+void __ompgpu_arch_object(void *p, usize size, const void *end, const char *what, _Bool fresh)
 {
-    (void)p, (void)size, (void)end, (void)what;
+    (void)p, (void)size, (void)end, (void)what, (void)fresh;
 }
+void __ompgpu_arch_forget(void *from, const void *end) { (void)from, (void)end; }
 
 void *__ompgpu_arch_malloc(usize size)
 {

@@ -819,6 +819,12 @@ void __ompgpu_copy_needs(unsigned long bytes, unsigned long below, unsigned rest
 /* SPMD kernels whose host part knows the sizes at the launch: the calling thread's slice of `bytes`
  * bytes, after the slots of `stride` bytes in the scratchpad. */
 void *__ompgpu_copy_slice(struct __ompgpu_env *, unsigned long stride, unsigned long bytes);
+/* Checked images: a copy has `size` bytes and a name for messages, and from there on to `all` bytes
+ * nobody has anything, until it ends.  It returns the copy, of which the optimiser knows nothing
+ * then.  Elsewhere there is nothing to do, and the room is 0. */
+void *__ompgpu_copy_begin(void *copy, unsigned long size, unsigned long all, const char *name);
+void __ompgpu_copy_end(void *copy, unsigned long all);
+unsigned long __ompgpu_copy_room(void); /* bytes after a copy in the scratchpad */
 /* The slice of thread 0 of the caller's team; those of the other threads follow. */
 void *__ompgpu_team_copies(struct __ompgpu_env *, unsigned long stride, unsigned long bytes);
 /* Offset `at` of the slot of the caller's team. */

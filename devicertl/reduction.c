@@ -858,3 +858,20 @@ __attribute__((always_inline)) void *__ompgpu_hidden(unsigned long address)
 #endif
     return (void *)address;
 }
+
+__attribute__((always_inline)) unsigned long __ompgpu_copy_room(void) { return __ompgpu_cfg_guard; }
+
+__attribute__((always_inline)) void *__ompgpu_copy_begin(void *copy, unsigned long size,
+                                                         unsigned long all, const char *name)
+{
+    if (!__ompgpu_cfg_guard)
+        return copy;
+    __ompgpu_arch_object(copy, size, (char *)copy + all, name, 0);
+    return __ompgpu_hidden((usize)copy);
+}
+
+__attribute__((always_inline)) void __ompgpu_copy_end(void *copy, unsigned long all)
+{
+    if (__ompgpu_cfg_guard)
+        __ompgpu_arch_forget(copy, (char *)copy + all);
+}

@@ -99,7 +99,7 @@ static address after(address p, usize size, usize room, const char *what)
     usize all = size + __ompgpu_cfg_guard;
     address end = p + (all < room ? all : room);
     if (__ompgpu_cfg_guard)
-        __ompgpu_arch_object(p, size, end, what);
+        __ompgpu_arch_object(p, size, end, what, 1);
     return end;
 }
 
@@ -123,7 +123,7 @@ void *__ompgpu_heap_alloc(_Bool here, unsigned long size, unsigned long align, c
 void __ompgpu_heap_release(_Bool here, void *mark)
 {
     if (here && __ompgpu_cfg_guard)
-        __ompgpu_arch_object(mark, 0, __ompgpu_state_heap_top, "");
+        __ompgpu_arch_object(mark, 0, __ompgpu_state_heap_top, "", 1);
     if (here)
         __ompgpu_state_heap_top = mark;
 }

@@ -263,7 +263,8 @@ enum ompgpu_emu_last {
 /* Of checked images: the user's variables, as struct ompgpu_emu_object, with OMPGPU_EMU_GUARD bytes
  * or more after each; then one that ends at 0. */
 #define OMPGPU_EMU_OBJECTS "__ompgpu_emu_objects"
-enum { OMPGPU_EMU_GUARD = 64 }; /* after other objects, too (object() below) */
+/* after other objects, too (object() below); so many after a thread's copies of reduced arrays */
+enum { OMPGPU_EMU_GUARD = 64, OMPGPU_EMU_GUARDS_OF_THREAD = 4 };
 struct ompgpu_emu_object {
     uint64_t begin, end; /* in the block */
     const char *name;    /* "": it has none */

@@ -85,7 +85,16 @@ struct heap_parts {
     size_t fixed, blocks, copies;
 };
 /* Checked images take room after these (hostrt/emu/guard.c): more than most need. */
-enum { GUARDS = 256, GUARDS_OF_THREAD = 4 };
+enum { GUARDS = 256 };
+static bool has_guards(const struct ompgpu_device *dev)
+{
+    return dev->plugin == &ompgpu_emu_plugin && ompgpu_is_checked();
+}
+/* After the copies of so many threads. */
+static size_t guards_of(const struct ompgpu_device *dev, unsigned threads)
+{
+    return has_guards(dev) ? (size_t)threads * OMPGPU_EMU_GUARDS_OF_THREAD * OMPGPU_EMU_GUARD : 0;
+}
 
 static size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -120,10 +129,8 @@ static struct heap_parts heap_parts_of(const struct running *r, const struct omp
         s.blocks += launch->reduce_bytes;
     if (k->flags & OMPGPU_KERNEL_HEAP)
         s.blocks += unknown_bytes(OMPGPU_TEAM_HEAP);
-    if (r->dev->plugin == &ompgpu_emu_plugin && ompgpu_is_checked()) {
-        s.blocks += s.blocks ? GUARDS * OMPGPU_EMU_GUARD : 0;
-        s.copies += s.copies ? (size_t)threads * GUARDS_OF_THREAD * OMPGPU_EMU_GUARD : 0;
-    }
+    s.blocks += s.blocks && has_guards(r->dev) ? GUARDS * OMPGPU_EMU_GUARD : 0;
+    s.copies += s.copies ? guards_of(r->dev, threads) : 0;
     return s;
 }
 
@@ -367,7 +374,8 @@ static int prepare_launch(struct running *r, struct ompgpu_region *region,
         note_sizes(r->function, params, nparams))
         return -1;
     *reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) +
-              launch->reduce_bytes + launch->copy_bytes * g->threads;
+              launch->reduce_bytes + launch->copy_bytes * g->threads +
+              (launch->copy_bytes ? guards_of(r->dev, g->threads) : 0);
     if (make_private_copies(r) || ompgpu_reverse_mailbox(r->dev, &env->mailbox))
         return -1;
     if (*reduce && ompgpu_scratch_get(r->dev, r->buffers, g->teams, *reduce, &env->scratch))

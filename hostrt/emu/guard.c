@@ -9,7 +9,7 @@
  * may have overwritten the record, so there is a mark by which it is known. */
 #include "hostrt/emu/emu.h"
 
-enum { RECORD_AT = 32, FAR = 1 << 20, LARGE = 1 << 28 };
+enum { RECORD_AT = 32, NEAR = 64, FAR = 1 << 20, LARGE = 1 << 28 };
 struct record {
     const char *what;
     uint64_t size, mark;
@@ -74,8 +74,10 @@ bool ompgpu_emu_object_near(const void *at, size_t size, struct emu_object *o)
         return (end = next(p, true, size)) && find_before(end, o);
     for (size_t i = 0; i < FAR && is_guard(end - 1); i++)
         end--;
-    uintptr_t begin = next(p, false, FAR);
-    bool after =
-        begin && p - end > begin - p && (begin = next(begin, true, LARGE)) && find_before(begin, o);
-    return after || find_before(end, o);
+    uintptr_t begin = next(p, false, FAR), after = 0;
+    if (begin && p - end > begin - p)
+        after = next(begin, true, LARGE);
+    if (after && find_before(after, o) && o->begin >= begin && o->begin - begin < NEAR)
+        return true; /* what lies between is no object */
+    return find_before(end, o);
 }

@@ -41,6 +41,35 @@ static void neighbour(void)
         p[at] = other[0]; /* neighbour */
     }
 }
+/* private copies of reduced arrays: in the league's scratchpad, on the stack, in the team's storage */
+static void reduced_section(void)
+{
+    int bins = mended ? 90 : 91, *sum = calloc(2 * N, sizeof *sum);
+#pragma omp target teams distribute parallel for reduction(+: sum[:90], b[:70]) map(tofrom: sum[0:2 * N], b[0:N])
+    for (int i = 0; i < 91; i++)
+        sum[i % bins] += 1; /* reduced_section */
+    free(sum);
+}
+static void reduced_bins(void)
+{
+    int n = 20, bins = mended ? 20 : 21, *sum = calloc(N, sizeof *sum);
+#pragma omp target teams distribute parallel for reduction(+: sum[:n]) map(tofrom: sum[0:N])
+    for (int i = 0; i < 21; i++)
+        sum[i % bins] += 1; /* reduced_bins */
+    free(sum);
+}
+static void reduced_in_team(void)
+{
+    int n = 60, bins = mended ? 60 : 61;
+#pragma omp target map(tofrom: a[0:N])
+    {
+        int sum[2 * N] = { 0 };
+#pragma omp parallel for reduction(+: sum[:n]) num_threads(4)
+        for (int i = 0; i < 61; i++)
+            sum[i % bins] += 1; /* reduced_in_team */
+        a[0] = sum[0];
+    }
+}
 static void freed(void)
 {
     int device = omp_get_default_device(), *p = omp_target_alloc(N * sizeof *p, device);
@@ -1123,7 +1152,7 @@ static const struct {
     MISTAKE(static_array),  MISTAKE(static_of_function),
     MISTAKE(block_copy),    MISTAKE(misaligned),       MISTAKE(atomic_update),
     MISTAKE(only_from),     MISTAKE(never_written),    MISTAKE(partly_written),
-    MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc), MISTAKE(missing_reduction), MISTAKE(loop_carried), MISTAKE(team_storage), MISTAKE(no_barrier), MISTAKE(half_atomic),
+    MISTAKE(reduced_section), MISTAKE(reduced_bins), MISTAKE(reduced_in_team), MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc), MISTAKE(missing_reduction), MISTAKE(loop_carried), MISTAKE(team_storage), MISTAKE(no_barrier), MISTAKE(half_atomic),
     MISTAKE(half_critical), MISTAKE(critical_of_teams), MISTAKE(locks_of_teams), MISTAKE(last_of_teams), MISTAKE(between_teams), MISTAKE(in_order), MISTAKE(halves),
     MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single), MISTAKE(unordered_regions), MISTAKE(endless_text), MISTAKE(long_text), MISTAKE(appended_text), MISTAKE(compared_bytes), MISTAKE(text_of_nothing), MISTAKE(beside_nowait), MISTAKE(side_by_side),
     MISTAKE(two_pointers), MISTAKE(two_origins), MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),

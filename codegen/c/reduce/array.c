@@ -27,6 +27,7 @@
  * slot.  The slots are rows again, which the threads of the last team combine. */
 #include <string.h>
 #include "codegen/c/reduce/reduce.h"
+#include "hostrt/plugin.h"
 
 enum {
     SHUFFLED_BYTES = 64, /* of a copy, at a time */
@@ -84,12 +85,24 @@ bool cg_any_in_rows(const struct cg_privates *p)
 
 bool cg_is_large(const struct cg_private *k) { return k->kind == &cg_array_copy && !is_small(k); }
 
+/* In checked images nobody has what comes after the first few copies of a thread in the scratchpad:
+ * there the host makes room for so many.  The team heap's come with their own. */
+static const char *room_after(const struct cg_privates *p, const struct cg_private *k)
+{
+    unsigned before = 0;
+    for (const struct cg_private *l = p->list; l != k; l++)
+        before += cg_is_large(l);
+    return p->scratchpad && before < OMPGPU_EMU_GUARDS_OF_THREAD ? " + __ompgpu_copy_room()" : "";
+}
+
 const char *cg_global_bytes(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
     if (!cg_is_large(k))
         return NULL;
     const char *bytes = cg_array_bytes(cg, k->elem, cg_elements(cg, k));
-    if (p->scratchpad || cg_in_rows(p, k) || cg_has_constant_size(k))
+    if (p->scratchpad)
+        return cg_strf(cg, "%s%s", bytes, room_after(p, k));
+    if (cg_in_rows(p, k) || cg_has_constant_size(k))
         return bytes;
     return cg_strf(cg, "(@e_%s <= %llu ? 0 : %s)", k->var->name, elements_on_stack(k), bytes);
 }
@@ -166,10 +179,29 @@ static const char *declare_storage(struct cg *cg, const struct cg_privates *p,
                : cg_strf(cg, "@b_%s", v);
 }
 
+/* Bytes from @p_v on that nobody else has; NULL: as many as the copy has. */
+static const char *own_bytes(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    const char *v = k->var->name,
+               *global =
+                   cg_is_large(k)
+                       ? cg_strf(cg, "%s%s", cg_array_bytes(cg, k->elem, cg_strf(cg, "@e_%s", v)),
+                                 room_after(p, k))
+                       : NULL;
+    if (cg_has_constant_size(k))
+        return global;
+    return global ? cg_strf(cg, "@e_%s <= %llu ? sizeof @b_%s : %s", v, elements_on_stack(k), v,
+                            global)
+                  : cg_strf(cg, "sizeof @b_%s", v);
+}
+
 static void declare_array(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
     const char *v = k->var->name;
-    const char *storage = declare_storage(cg, p, k);
+    const char *storage = declare_storage(cg, p, k), *own = own_bytes(cg, p, k);
+    if (own)
+        storage = cg_strf(cg, "__ompgpu_copy_begin(%s, @e_%s * sizeof(%s), %s, \"'%s'\")", storage,
+                          v, element_type(cg, k), own, v);
     declare_moved(cg, k, cg_strf(cg, "%s *const @p_%s", element_type(cg, k), v), storage);
     cg_line(cg, "for (unsigned long @i = 0; @i < @e_%s; @i++) %s", v,
             cg_initial(cg, k, cg_strf(cg, "@p_%s[@i]", v), cg_strf(cg, "@o_%s[@i]", v)));
@@ -183,6 +215,13 @@ static const char *spell_moved(struct cg *cg, const struct cg_private *k)
         return cg_strf(cg, "(*@r_%s)", v);
     cg_line(cg, "%s %s = @r_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), v, v);
     return NULL;
+}
+
+void cg_end_array(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    const char *own = k->kind == &cg_array_copy ? own_bytes(cg, p, k) : NULL;
+    if (own)
+        cg_line(cg, "__ompgpu_copy_end(@p_%s, %s);", k->var->name, own);
 }
 
 const struct cg_copy_kind cg_array_copy = { .find = cg_find_array,

@@ -3,7 +3,8 @@
  *
  *   scratchpad of a launch:   slots of all teams | copies of all threads (SPMD kernels only)
  *   slot of a team:           record | array v | array w | … | entry 0 | entry 1 | …
- *   copies of a thread:       array v | array w | …                 (each in whole 16 bytes)
+ *   copies of a thread:       array v | array w | …                 (each in whole 16 bytes, and
+ *                             in checked images with room after it: hostrt/emu/guard.c)
  *
  * The number of elements is @e_v where the array is found already, and computed from the list item
  * elsewhere: in the host text before the launch, and at the begin of a teams region for its
@@ -93,7 +94,11 @@ const char *cg_launch_slot_bytes(struct cg *cg, const struct cg_plan *plan)
 const char *cg_launch_copy_bytes(struct cg *cg, const struct cg_plan *plan)
 {
     const struct cg_privates p = reductions_of(cg, plan);
-    return plan->spmd ? copy_offset(cg, &p, NULL) : NULL;
+    const char *sum = NULL;
+    for (unsigned i = 0; plan->spmd && i < p.n; i++)
+        if (cg_is_large(&p.list[i]))
+            sum = sum_of(cg, sum, cg_array_bytes(cg, p.list[i].elem, cg_elements(cg, &p.list[i])));
+    return sum;
 }
 
 /* ---------------------------------------------------------------- constructs inside the region */
@@ -276,6 +281,8 @@ void cg_allocate_copies(struct cg *cg, struct cg_privates *p)
 
 void cg_free_copies(struct cg *cg, const struct cg_privates *p)
 {
+    for (unsigned i = 0; i < p->n; i++)
+        cg_end_array(cg, p, &p->list[i]);
     if (!in_team_heap(p))
         return;
     cg_line(cg, "if (@copies)");

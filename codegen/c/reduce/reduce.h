@@ -235,6 +235,7 @@ bool cg_any_in_rows(const struct cg_privates *);
 bool cg_is_shuffled(const struct cg_privates *, const struct cg_private *);
 /* Bytes of a thread's copy in global memory; NULL: 0. */
 const char *cg_global_bytes(struct cg *, const struct cg_privates *, const struct cg_private *);
+void cg_end_array(struct cg *, const struct cg_privates *, const struct cg_private *);
 /* Combines within the team, into the originals (or entries), or into the team's slot. */
 void cg_combine_arrays(struct cg *, const struct cg_privates *, bool to_slots);
 /* In the last team: combines all slots into the originals. */

@@ -13,9 +13,12 @@
  *   functions of parallel regions    --> the slice of a thread        nested ones are serialised:
  *                                                                     calls
  *
+ * Calls about room after copies, which checked images have, are deleted in the others.
+ *
  * What the host can foresee it adds to the slice.  What is not known then, recursion included, has
  * a share of fixed size, which the user may set.  */
 #include "codegen/ir/analysis/analysis.h"
+#include "codegen/ir/emit_helpers.h"
 #include "codegen/ir/passes/passes.h"
 #include "devicertl/ompgpu_device.h"
 #include <stdlib.h>
@@ -138,8 +141,47 @@ static void size_kernel(struct ir_unit *u, struct ir_kernel *k, struct walk *seq
         }
 }
 
+/* ------------------------------------------------------------------ room after copies */
+static void replace_calls(const struct ir_unit *u, const char *name,
+                          LLVMValueRef (*value)(const struct ir_unit *, LLVMValueRef call))
+{
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
+    if (!f)
+        return;
+    IR_EACH_USE(use, f) {
+        LLVMValueRef call = LLVMGetUser(use);
+        if (value)
+            LLVMReplaceAllUsesWith(call, value(u, call));
+        ir_erase(call);
+    }
+    LLVMDeleteFunction(f);
+}
+
+static LLVMValueRef first_operand(const struct ir_unit *u, LLVMValueRef call)
+{
+    (void)u;
+    return LLVMGetOperand(call, 0);
+}
+
+static LLVMValueRef no_bytes(const struct ir_unit *u, LLVMValueRef call)
+{
+    (void)call;
+    return l_i64(u, 0);
+}
+
+/* Where no image has any, nobody is to think about it. */
+static void drop_room(const struct ir_unit *u)
+{
+    if (ir_has_guards(u))
+        return;
+    replace_calls(u, "__ompgpu_copy_begin", first_operand);
+    replace_calls(u, "__ompgpu_copy_end", NULL);
+    replace_calls(u, "__ompgpu_copy_room", no_bytes);
+}
+
 bool ir_size_copies(struct ir_unit *u)
 {
+    drop_room(u);
     LLVMValueRef marker = LLVMGetNamedFunction(u->module, "__ompgpu_copy_needs");
     if (!marker)
         return true;
