@@ -191,6 +191,7 @@ static int fetch_all(struct ompgpu_back *b, struct ompgpu_device *dev, struct om
     bool gather = stage && b->npacked > 1, gathered = false;
     if (ompgpu_watched() && !t)
         ompgpu_stale_fetch(dev, where, b);
+    ompgpu_copying = where;
     for (unsigned i = 0; i < b->n; i++) {
         const struct ompgpu_back_copy *c = &b->copies[i];
         double start = t ? 0 : ompgpu_watch_clock();
@@ -201,10 +202,11 @@ static int fetch_all(struct ompgpu_back *b, struct ompgpu_device *dev, struct om
                               : 0;
         gathered |= packed;
         if (bad || ompgpu_watch_copy(where, dev, false, c->map, c->size, start))
-            return -1;
+            break;
+        b->failed = NULL;
     }
-    b->failed = NULL;
-    return 0;
+    ompgpu_copying = NULL;
+    return b->failed ? -1 : 0;
 }
 
 int ompgpu_back_pieces(const struct ompgpu_back_copy *c, const char *stage,

@@ -24,6 +24,8 @@ void *omp_target_memset(void *, int, size_t, int);
 void *omp_target_memset_async(void *, int, size_t, int, int, void **);
 #pragma GCC visibility pop
 
+_Thread_local const struct ompgpu_where *ompgpu_copying;
+
 /* ------------------------------------------------------------------ pieces */
 struct way {
     struct ompgpu_device *to, *from; /* NULL: the host */
@@ -143,13 +145,28 @@ static int watch_copy(const struct way *w, const char *name, size_t size, double
     return ompgpu_watched() && w->to != w->from && ompgpu_watch_transfer(NULL, dev, &t) ? EIO : 0;
 }
 
+/* caller: for a tool */
+static void begin_routine(const char *name, const void *caller)
+{
+    static _Thread_local struct ompgpu_where where;
+    where.directive = name;
+    ompgpu_copying = &where;
+    ompgpu_tool_routine(caller);
+}
+
+static void end_routine(void)
+{
+    ompgpu_tool_routine(NULL);
+    ompgpu_copying = NULL;
+}
+
 static int do_copy(const struct copy *c)
 {
     static const char name[] = "omp_target_memcpy";
     double start = ompgpu_watch_clock();
-    ompgpu_tool_routine(c->caller);
+    begin_routine(name, c->caller);
     int bad = report_failure(copy_bytes(c->dst, c->src, c->size, &c->way), &c->way, name);
-    ompgpu_tool_routine(NULL);
+    end_routine();
     if (!bad)
         bad = watch_copy(&c->way, name, c->size, start);
     return bad ? bad : wait_for_copies(&c->way);
@@ -241,9 +258,10 @@ static int begin_rect(struct rect *r, int dst_number, int src_number)
 
 static int do_rect(const struct rect *r)
 {
-    ompgpu_tool_routine(r->caller);
-    int bad = report_failure(copy_rect(r, r->dst, r->src, 0), &r->way, "omp_target_memcpy_rect");
-    ompgpu_tool_routine(NULL);
+    static const char name[] = "omp_target_memcpy_rect";
+    begin_routine(name, r->caller);
+    int bad = report_failure(copy_rect(r, r->dst, r->src, 0), &r->way, name);
+    end_routine();
     return bad ? bad : wait_for_copies(&r->way);
 }
 
@@ -332,7 +350,7 @@ struct set {
 };
 
 /* The first bytes come from the host, then what is set is doubled on the device. */
-static int do_set(const struct set *s)
+static int set_bytes(const struct set *s)
 {
     const struct way up = { .to = s->way.to, .task = s->way.task },
                      within = { s->way.to, s->way.to, s->way.task };
@@ -348,6 +366,14 @@ static int do_set(const struct set *s)
             return -1;
     }
     return wait_for_copies(&up);
+}
+
+static int do_set(const struct set *s)
+{
+    begin_routine("omp_target_memset", NULL);
+    int bad = set_bytes(s);
+    end_routine();
+    return bad;
 }
 
 static int enqueue_set(struct ompgpu_task *t)

@@ -682,6 +682,9 @@ void ompgpu_rescued_begin(struct ompgpu_device *, const struct ompgpu_where *,
 void ompgpu_rescued_end(void); /* also after all others: does nothing */
 
 /* ------------------------------------------------------------------ copies (copy.c) */
+/* The construct or routine whose data this host thread copies, for a check; NULL: the runtime's. */
+extern _Thread_local const struct ompgpu_where *ompgpu_copying
+    __attribute__((tls_model("initial-exec")));
 /* By this host thread, from one device to another, NULL: the host; it is there after sync. */
 int ompgpu_copy_between(struct ompgpu_device *to, void *dst, struct ompgpu_device *from,
                         const void *src, size_t size);

@@ -117,7 +117,7 @@ static int send_pack(struct ompgpu_fill *f, const struct sender *s,
     return 0;
 }
 
-int ompgpu_fill_run(struct ompgpu_fill *f, struct ompgpu_device *dev, struct ompgpu_task *task,
+static int fill_all(struct ompgpu_fill *f, struct ompgpu_device *dev, struct ompgpu_task *task,
                     uint64_t number, const struct ompgpu_where *where)
 {
     const struct sender s = { dev, task, f->pack };
@@ -135,6 +135,15 @@ int ompgpu_fill_run(struct ompgpu_fill *f, struct ompgpu_device *dev, struct omp
         }
     }
     return s.pack ? send_pack(f, &s, where) : 0;
+}
+
+int ompgpu_fill_run(struct ompgpu_fill *f, struct ompgpu_device *dev, struct ompgpu_task *task,
+                    uint64_t number, const struct ompgpu_where *where)
+{
+    ompgpu_copying = where;
+    int bad = fill_all(f, dev, task, number, where);
+    ompgpu_copying = NULL;
+    return bad;
 }
 
 /* ------------------------------------------------------------------ busy mappings */

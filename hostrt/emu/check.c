@@ -492,3 +492,72 @@ void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *
                    : "",
         remedy_for(s, other, same_team, by->beside), context_of(memory ? p : NULL).s);
 }
+
+/* ------------------------------------------------------------------ a copy that races */
+static const char *name_of(enum emu_direction d)
+{
+    return d == EMU_TO_DEVICE     ? "copy to the device"
+           : d == EMU_FROM_DEVICE ? "copy from the device"
+                                  : "copy within the device";
+}
+
+/* "a write of 4 bytes at app.c:12:8"; column 0: not known */
+static struct text describe_access(const struct ompgpu_emu_site *s, size_t size)
+{
+    struct text t;
+    int n = snprintf(t.s, sizeof t.s, "%s %s of %zu bytes at %.120s:%u",
+                     s->flags & OMPGPU_EMU_ATOMIC ? "an" : "a", verb_of(s), size, s->file, s->line);
+    if (s->column)
+        snprintf(t.s + n, sizeof t.s - (size_t)n, ":%u", s->column);
+    return t;
+}
+
+static struct text describe_copy(const struct emu_copier *p)
+{
+    struct text t;
+    int n = snprintf(t.s, sizeof t.s, "the %s by %.60s", name_of(p->direction),
+                     p->where.directive ? p->where.directive : "a region");
+    if (p->where.file)
+        snprintf(t.s + n, sizeof t.s - (size_t)n, " at %.120s:%u", p->where.file, p->where.line);
+    return t;
+}
+
+static bool is_first_of(struct emu_copier *p)
+{
+    return !__atomic_exchange_n(&p->reported, 1, __ATOMIC_RELAXED);
+}
+
+void ompgpu_emu_report_changed(struct emu_copier *c, const void *src, size_t size)
+{
+    if (!__atomic_exchange_n(&c->changed, 1, __ATOMIC_RELAXED))
+        ompgpu_check_report(OMPGPU_CHECK_RACE, &c->where,
+                            "race: the host has changed some of the %zu bytes at %p before the "
+                            "copy to the device has read them; 'taskwait' before the change",
+                            size, src);
+}
+
+static const char order_copies[] =
+    "; depend(...) on both, or a taskwait between them, orders constructs with nowait";
+
+void ompgpu_emu_report_transfer(const void *p, size_t size, struct ompgpu_emu_site *s,
+                                struct emu_copier *place, bool later)
+{
+    char nearest[512] = "";
+    if (!later) {
+        struct ompgpu_where where = where_of(s);
+        if (is_first(s, OMPGPU_CHECK_RACE) && is_first_of(place))
+            ompgpu_check_report(OMPGPU_CHECK_RACE, &where,
+                                "race: %s of %zu bytes at %p in device memory; nothing orders it "
+                                "with %s%s%s",
+                                verb_of(s), size, p, describe_copy(place).s, order_copies,
+                                context_of(p).s);
+        return;
+    }
+    if (!is_first_of(place) || (s && !is_first(s, OMPGPU_CHECK_RACE)))
+        return;
+    ompgpu_nearest_on(&ompgpu_emu_plugin, ompgpu_emu_owner(p), (uintptr_t)p, nearest,
+                      sizeof nearest);
+    ompgpu_check_report(OMPGPU_CHECK_RACE, &place->where,
+                        "race: %s, at %p; nothing orders it with %s%s%s", name_of(place->direction),
+                        p, s ? describe_access(s, size).s : "another copy", order_copies, nearest);
+}

@@ -214,13 +214,19 @@ void ompgpu_emu_report_race(const void *, size_t, struct ompgpu_emu_site *,
 /* ------------------------------------------------------------------ order of kernels (emu/order.c)
  */
 enum { EMU_SLOTS = 128 };
-struct emu_moment { /* of a kernel: after kernels of each slot up to the time `before` */
+/* Of a kernel or a copy: after those of each slot up to the time `before`. */
+struct emu_moment {
     unsigned slot;
     uint32_t time, before[EMU_SLOTS];
-    uint64_t number; /* among those of all slots */
-    bool alone;      /* it is no queue's, and has a slot of its own */
+    uint64_t number;           /* among those of all slots */
+    uint64_t others;           /* of other slots, so far */
+    bool alone;                /* it is no queue's, and has a slot of its own */
+    struct emu_copier *copier; /* of a copy; NULL: of a kernel, or nobody looks at it */
+    bool summed;               /* … to the device: what it copies had this sum when it was put */
+    uint64_t sum;
 };
-/* What the launch that this thread is about to make was given in its queue; NULL: it is in none. */
+/* What the launch or copy that this thread is about to make was given in its queue; NULL: it is in
+ * none. */
 extern _Thread_local struct emu_moment *ompgpu_emu_moment;
 unsigned ompgpu_emu_slot_take(void); /* of a queue; 0: none is left */
 void ompgpu_emu_slot_give(unsigned);
@@ -228,15 +234,51 @@ void ompgpu_emu_slot_give(unsigned);
 void ompgpu_emu_order_next(unsigned slot, struct emu_moment *);
 void ompgpu_emu_order_record(unsigned slot, uint32_t *before);
 void ompgpu_emu_order_wait(unsigned slot, const uint32_t *before);
-void ompgpu_emu_order_alone(struct emu_moment *); /* of a launch in no queue */
+void ompgpu_emu_order_alone(struct emu_moment *); /* of a launch or a copy in no queue */
+bool ompgpu_emu_order_any(void);                  /* some have not ended */
 /* A kernel begins, whose first phase is that: the first phase of all that nothing orders with it.
  * beside: there are queues, or kernels that run. */
 uint32_t ompgpu_emu_order_begin(const struct emu_moment *, uint32_t phase, bool *beside);
 /* It has ended; of one in a queue, once its memory is no longer in use. */
 void ompgpu_emu_order_end(const struct emu_moment *);
+void ompgpu_emu_order_linger(const struct emu_moment *); /* before a copy in a queue */
 void ompgpu_emu_order_fork(enum ompgpu_fork when);
 
+/* ------------------------------------------------------- copies and races (emu/transfer.c) */
+enum emu_direction { EMU_TO_DEVICE, EMU_FROM_DEVICE, EMU_WITHIN_DEVICE };
+struct emu_copier { /* a construct or routine that copies */
+    struct emu_copier *next;
+    struct ompgpu_where where;
+    enum emu_direction direction;
+    int reported, changed; /* atomic: its races, and that its source has changed, were reported */
+};
+/* Of the construct that this host thread is at work for; NULL: it copies for the runtime. */
+struct emu_copier *ompgpu_emu_copier(enum emu_direction);
+struct emu_transfer {
+    struct emu_moment own;
+    const struct emu_moment *moment; /* NULL: nobody looks at it, as with phase 0 */
+    uint32_t phase;
+};
+/* Around the accesses of a copy, by the thread that makes it. */
+void ompgpu_emu_transfer_begin(struct emu_transfer *, enum emu_direction);
+void ompgpu_emu_transfer_end(const struct emu_transfer *);
+/* What a copy to the device will read, when it is put into a queue and when it begins. */
+void ompgpu_emu_source_put(struct emu_moment *, const void *src, size_t size);
+void ompgpu_emu_source_read(const struct emu_transfer *, const void *src, size_t size);
+void ompgpu_emu_transfer_fork(enum ompgpu_fork when);
+/* race.c: `size` bytes at p are read, or get these values, before they have them */
+void ompgpu_emu_race_transfer(const struct emu_transfer *, const void *p, size_t size,
+                              const void *values);
+uint32_t ompgpu_emu_race_enter(const struct emu_moment *); /* its phase; 0: none is left */
+void ompgpu_emu_race_leave(void);
+/* check.c: the host has changed what a copy was to read */
+void ompgpu_emu_report_changed(struct emu_copier *, const void *src, size_t size);
+/* an access of a kernel, s, and an earlier or later copy.  later: the copy is. */
+void ompgpu_emu_report_transfer(const void *p, size_t size, struct ompgpu_emu_site *s,
+                                struct emu_copier *, bool later);
+
 /* ------------------------------------------------------------------ races (emu/race.c) */
+struct emu_module;
 struct emu_acquired { /* the latest release that is known, of the own team and of all */
     uint32_t of_team, of_all;
 };
@@ -263,6 +305,7 @@ struct emu_launch;
 /* Races are looked for from now on, if OMPGPU_CHECK says so; the calls below do nothing before. */
 bool ompgpu_emu_race_start(void);
 bool ompgpu_emu_race_looked_for(void);
+void ompgpu_emu_race_unload(const struct emu_module *);
 void ompgpu_emu_race_begin(struct emu_launch *);
 void ompgpu_emu_race_end(const struct emu_launch *);
 void ompgpu_emu_race_fork(enum ompgpu_fork when);
@@ -375,6 +418,9 @@ bool ompgpu_emu_launch_fail(struct emu_launch *, const char *fmt, ...)
 __typeof__(*ompgpu_emu_plugin.queue_create) ompgpu_emu_queue_create;
 __typeof__(*ompgpu_emu_plugin.queue_destroy) ompgpu_emu_queue_destroy;
 __typeof__(*ompgpu_emu_plugin.queue_launch) ompgpu_emu_queue_launch;
+__typeof__(*ompgpu_emu_plugin.queue_to_device) ompgpu_emu_queue_to_device;
+__typeof__(*ompgpu_emu_plugin.queue_from_device) ompgpu_emu_queue_from_device;
+__typeof__(*ompgpu_emu_plugin.queue_copy) ompgpu_emu_queue_copy;
 __typeof__(*ompgpu_emu_plugin.queue_wait) ompgpu_emu_queue_wait;
 __typeof__(*ompgpu_emu_plugin.event_create) ompgpu_emu_event_create;
 __typeof__(*ompgpu_emu_plugin.event_destroy) ompgpu_emu_event_destroy;

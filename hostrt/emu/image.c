@@ -196,6 +196,7 @@ int ompgpu_emu_image_load(const void *data, size_t size, struct emu_module **mod
 
 void ompgpu_emu_image_unload(struct emu_module *m)
 {
+    ompgpu_emu_race_unload(m);
     while (m->kernels) {
         struct emu_kernel *next = m->kernels->next;
         ompgpu_xfree(m->kernels);

@@ -1,4 +1,5 @@
-/* order.c - which kernels nothing orders, for the search for races (race.c).
+/* order.c - which kernels nothing orders, for the search for races (race.c).  What is said of
+ * kernels here goes for copies, too (transfer.c).
  *
  * A slot is what does one kernel after the other: a queue, or a launch that its host thread waits
  * for.  A kernel has a time in its slot, and knows up to which time it comes after the kernels of
@@ -7,7 +8,9 @@
  *
  * A quick kernel would have ended before its host thread comes to the next construct, even where
  * that does not wait for it.  So the end of a kernel in a queue is put off until another one comes,
- * for a moment, and not too often, since who waits for it loses the time. */
+ * for a moment, and not too often, since who waits for it loses the time.  So is the begin of a
+ * copy, and a host thread that does not wait for it either reads what was there before
+ * (core/reads.c). */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -17,13 +20,14 @@ enum { KEPT = 16 };
 struct slot {
     bool taken;
     uint32_t last, ended;       /* times */
+    uint64_t given;             /* moments, so far */
     uint32_t before[EMU_SLOTS]; /* of what comes next in a queue */
     struct {
         uint32_t time, phase;
     } first[KEPT]; /* phases of the latest kernels, by time */
 };
 static struct slot slots[EMU_SLOTS]; /* slot 0: of what found none; it is ordered with all */
-static uint64_t given;               /* moments, so far */
+static uint64_t given;               /* moments, so far, in all */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t another = PTHREAD_COND_INITIALIZER;
 
@@ -59,10 +63,14 @@ static void next_moment(unsigned slot, struct emu_moment *m)
     struct slot *s = &slots[slot];
     join_ended(s->before);
     m->slot = slot;
+    m->alone = false;
+    m->copier = NULL;
+    m->summed = false;
     m->time = ++s->last;
     memcpy(m->before, s->before, sizeof m->before);
     s->before[slot] = m->time;
     m->number = ++given;
+    m->others = given - ++s->given;
     pthread_cond_broadcast(&another);
 }
 
@@ -112,6 +120,16 @@ void ompgpu_emu_order_alone(struct emu_moment *m)
     m->alone = true;
 }
 
+bool ompgpu_emu_order_any(void)
+{
+    bool any = false;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 1; i < EMU_SLOTS && !any; i++)
+        any = slots[i].ended < slots[i].last;
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
 /* The first phase of the kernels of a slot that are not before m; `none`: they have none yet. */
 static uint32_t first_beside(const struct slot *s, uint32_t before, uint32_t none)
 {
@@ -142,6 +160,12 @@ uint32_t ompgpu_emu_order_begin(const struct emu_moment *m, uint32_t phase, bool
     return floor;
 }
 
+/* For a copy one of another queue: the rest of its construct comes at once. */
+static bool has_another(const struct emu_moment *m)
+{
+    return m->copier ? given - slots[m->slot].given != m->others : given != m->number;
+}
+
 /* Lock held. */
 static void wait_for_another(const struct emu_moment *m)
 {
@@ -151,14 +175,22 @@ static void wait_for_another(const struct emu_moment *m)
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_nsec += MILLISECONDS * 1000000;
     end.tv_sec += end.tv_nsec / 1000000000, end.tv_nsec %= 1000000000;
-    for (bool late = false; given == m->number && vain < MOST && !late; vain += late)
+    for (bool late = false; !has_another(m) && vain < MOST && !late; vain += late)
         late = pthread_cond_timedwait(&another, &lock, &end) == ETIMEDOUT;
+}
+
+void ompgpu_emu_order_linger(const struct emu_moment *m)
+{
+    pthread_mutex_lock(&lock);
+    if (!m->alone)
+        wait_for_another(m);
+    pthread_mutex_unlock(&lock);
 }
 
 void ompgpu_emu_order_end(const struct emu_moment *m)
 {
     pthread_mutex_lock(&lock);
-    if (!m->alone)
+    if (!m->alone && !m->copier)
         wait_for_another(m);
     slots[m->slot].ended = m->time;
     if (m->alone)

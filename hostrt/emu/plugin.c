@@ -164,7 +164,7 @@ static int emu_open(int ordinal, struct ompgpu_device_info *info)
     }
     opened |= 1u << ordinal;
     if (is_checking())
-        ompgpu_emu_shadow_start();
+        ompgpu_emu_shadow_start(), ompgpu_emu_race_start();
     return 0;
 }
 
@@ -299,10 +299,19 @@ static int emu_free(int ordinal, void *address)
     return err;
 }
 
-static void copy_bytes(void *dst, const void *src, size_t size)
+static void copy_bytes(void *dst, const void *src, size_t size, enum emu_direction direction)
 {
+    struct emu_transfer t;
     ompgpu_emu_use_begin();
+    ompgpu_emu_transfer_begin(&t, direction);
+    if (direction == EMU_TO_DEVICE)
+        ompgpu_emu_source_read(&t, src, size);
+    if (direction != EMU_TO_DEVICE)
+        ompgpu_emu_race_transfer(&t, src, size, NULL);
+    if (direction != EMU_FROM_DEVICE)
+        ompgpu_emu_race_transfer(&t, dst, size, src);
     memmove(dst, src, size);
+    ompgpu_emu_transfer_end(&t);
     ompgpu_emu_use_end();
 }
 
@@ -310,7 +319,7 @@ static int emu_to_device(int ordinal, void *dst, const void *src, size_t size)
 {
     if (ompgpu_emu_memory_check(&memory[ordinal], dst, size, "copy to the device"))
         return 1;
-    copy_bytes(dst, src, size);
+    copy_bytes(dst, src, size, EMU_TO_DEVICE);
     ompgpu_emu_shadow_define(dst, size);
     return 0;
 }
@@ -319,7 +328,7 @@ static int emu_from_device(int ordinal, void *dst, const void *src, size_t size)
 {
     if (ompgpu_emu_memory_check(&memory[ordinal], src, size, "copy from the device"))
         return 1;
-    copy_bytes(dst, src, size);
+    copy_bytes(dst, src, size, EMU_FROM_DEVICE);
     return 0;
 }
 
@@ -329,7 +338,7 @@ static int emu_device_copy(int ordinal, void *dst, const void *src, size_t size)
                                 "copy within the device, destination") ||
         ompgpu_emu_memory_check(&memory[ordinal], src, size, "copy within the device, source"))
         return 1;
-    copy_bytes(dst, src, size);
+    copy_bytes(dst, src, size, EMU_WITHIN_DEVICE);
     ompgpu_emu_shadow_copy(dst, src, size);
     return 0;
 }
@@ -340,7 +349,7 @@ static int emu_peer_copy(int ordinal, void *dst, int from, const void *src, size
                                 "copy from another device, destination") ||
         ompgpu_emu_memory_check(&memory[from], src, size, "copy from another device, source"))
         return 1;
-    copy_bytes(dst, src, size);
+    copy_bytes(dst, src, size, EMU_WITHIN_DEVICE);
     ompgpu_emu_shadow_copy(dst, src, size);
     return 0;
 }
@@ -534,9 +543,9 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .foreign = emu_foreign,
     .queue_create = ompgpu_emu_queue_create,
     .queue_destroy = ompgpu_emu_queue_destroy,
-    .queue_to_device = ompgpu_work_to_device,
-    .queue_from_device = ompgpu_work_from_device,
-    .queue_copy = ompgpu_work_copy,
+    .queue_to_device = ompgpu_emu_queue_to_device,
+    .queue_from_device = ompgpu_emu_queue_from_device,
+    .queue_copy = ompgpu_emu_queue_copy,
     .queue_launch = ompgpu_emu_queue_launch,
     .queue_call = ompgpu_work_call,
     .queue_notify = ompgpu_work_notify,

@@ -30,27 +30,32 @@ static struct failure {
 } failures[EMU_MAX_DEVICES];
 
 /* ------------------------------------------------------------------ work */
-static int launch(int ordinal, const struct ompgpu_work *w)
+static bool has_moment(const struct ompgpu_work *w) { return w->kind <= OMPGPU_WORK_LAUNCH; }
+
+static int launch_or_copy(int ordinal, const struct ompgpu_work *w)
 {
-    ompgpu_emu_moment = w->argument;
-    int bad = ompgpu_emu_plugin.launch(ordinal, w->f, w->teams, w->threads, w->params);
-    ompgpu_emu_moment = NULL;
-    if (w->argument)
-        ompgpu_emu_order_end(w->argument);
-    ompgpu_xfree(w->argument);
-    return bad;
+    const struct ompgpu_plugin *p = &ompgpu_emu_plugin;
+    switch (w->kind) {
+    case OMPGPU_WORK_TO_DEVICE: return p->to_device(ordinal, w->dst, w->src, w->size);
+    case OMPGPU_WORK_FROM_DEVICE: return p->from_device(ordinal, w->dst, w->src, w->size);
+    case OMPGPU_WORK_COPY: return p->device_copy(ordinal, w->dst, w->src, w->size);
+    default: return p->launch(ordinal, w->f, w->teams, w->threads, w->params);
+    }
 }
 
 /* The rest needs no lock. */
 static int do_work(int ordinal, const struct ompgpu_work *w)
 {
+    if (has_moment(w)) {
+        ompgpu_emu_moment = w->argument;
+        int bad = launch_or_copy(ordinal, w);
+        ompgpu_emu_moment = NULL;
+        if (w->argument)
+            ompgpu_emu_order_end(w->argument);
+        ompgpu_xfree(w->argument);
+        return bad;
+    }
     switch (w->kind) {
-    case OMPGPU_WORK_TO_DEVICE:
-        return ompgpu_emu_plugin.to_device(ordinal, w->dst, w->src, w->size);
-    case OMPGPU_WORK_FROM_DEVICE:
-        return ompgpu_emu_plugin.from_device(ordinal, w->dst, w->src, w->size);
-    case OMPGPU_WORK_COPY: return ompgpu_emu_plugin.device_copy(ordinal, w->dst, w->src, w->size);
-    case OMPGPU_WORK_LAUNCH: return launch(ordinal, w);
     case OMPGPU_WORK_CALL:
         ompgpu_reads_pause(true);
         ompgpu_emu_use_begin();
@@ -91,7 +96,7 @@ static void take_turn(struct ompgpu_work_queue *work, const struct ompgpu_work *
         while (((struct event *)w->event)->reached < w->number)
             pthread_cond_wait(&reached, &lock);
     } else if (failures[q->ordinal].failed) {
-        ompgpu_xfree(w->kind == OMPGPU_WORK_LAUNCH ? w->argument : NULL);
+        ompgpu_xfree(has_moment(w) ? w->argument : NULL);
     } else {
         pthread_mutex_unlock(&lock);
         ompgpu_emu_set_fault(false, 0);
@@ -129,21 +134,54 @@ void ompgpu_emu_queue_destroy(int ordinal, void *queue)
     ompgpu_xfree(queue);
 }
 
+static int add_with_moment(struct queue *q, struct ompgpu_work w, struct emu_copier *copier)
+{
+    struct emu_moment *m = ompgpu_xalloc(sizeof *m);
+    if (!m)
+        return 1;
+    ompgpu_emu_order_next(q->slot, m);
+    m->copier = copier;
+    if (w.kind == OMPGPU_WORK_TO_DEVICE)
+        ompgpu_emu_source_put(m, w.src, w.size);
+    w.argument = m;
+    return ompgpu_work_add(q, w);
+}
+
 int ompgpu_emu_queue_launch(int ordinal, void *queue, struct ompgpu_function *f, unsigned teams,
                             unsigned threads, void **params)
 {
-    struct emu_moment *m = NULL;
+    const struct ompgpu_work w = {
+        .kind = OMPGPU_WORK_LAUNCH, .f = f, .teams = teams, .threads = threads, .params = params
+    };
     (void)ordinal;
-    if (ompgpu_emu_race_looked_for() && !(m = ompgpu_xalloc(sizeof *m)))
-        return 1;
-    if (m)
-        ompgpu_emu_order_next(((struct queue *)queue)->slot, m);
-    return ompgpu_work_add(queue, (struct ompgpu_work){ .kind = OMPGPU_WORK_LAUNCH,
-                                                        .f = f,
-                                                        .teams = teams,
-                                                        .threads = threads,
-                                                        .params = params,
-                                                        .argument = m });
+    return ompgpu_emu_race_looked_for() ? add_with_moment(queue, w, NULL)
+                                        : ompgpu_work_add(queue, w);
+}
+
+static int add_copy(void *queue, enum ompgpu_work_kind kind, enum emu_direction direction,
+                    void *dst, const void *src, size_t size)
+{
+    const struct ompgpu_work w = { .kind = kind, .dst = dst, .src = src, .size = size };
+    struct emu_copier *copier = ompgpu_emu_race_looked_for() ? ompgpu_emu_copier(direction) : NULL;
+    return copier ? add_with_moment(queue, w, copier) : ompgpu_work_add(queue, w);
+}
+
+int ompgpu_emu_queue_to_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
+{
+    (void)ordinal;
+    return add_copy(queue, OMPGPU_WORK_TO_DEVICE, EMU_TO_DEVICE, dst, src, size);
+}
+
+int ompgpu_emu_queue_from_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
+{
+    (void)ordinal;
+    return add_copy(queue, OMPGPU_WORK_FROM_DEVICE, EMU_FROM_DEVICE, dst, src, size);
+}
+
+int ompgpu_emu_queue_copy(int ordinal, void *queue, void *dst, const void *src, size_t size)
+{
+    (void)ordinal;
+    return add_copy(queue, OMPGPU_WORK_COPY, EMU_WITHIN_DEVICE, dst, src, size);
 }
 
 int ompgpu_emu_queue_wait(int ordinal, void *queue, void *event)

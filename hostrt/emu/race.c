@@ -12,6 +12,7 @@
  * them to it; other teams get what they release with the next other fence or atomic access of the
  * team
  *   end of a kernel    all phases before are over, for kernels that come after it (order.c)
+ *   copy               a phase of its own, as if it were a kernel of one thread (transfer.c)
  *
  * So one record a cell is enough: within a phase, an earlier write or the first reader stands for
  * what came later.  `many` says that several threads have read, so that any write races.
@@ -48,9 +49,10 @@ struct released {
 struct phase {
     uint32_t launch, team, barriers; /* of the team so far */
     uint32_t time, slot;             /* of the kernel */
-    const struct emu_module *module;
-    uint32_t operations; /* of the warp since the last barrier */
-    uint32_t before;     /* the team's phase before this one */
+    const struct emu_module *module; /* NULL: of a copy, or it has been unloaded */
+    struct emu_copier *copier;       /* of a copy; NULL: of a kernel */
+    uint32_t operations;             /* of the warp since the last barrier */
+    uint32_t before;                 /* the team's phase before this one */
     /* when a thread of the team first released to all, after this phase; 0: not yet */
     _Atomic uint32_t released_later;
     /* of a phase of one thread: when it ended */
@@ -110,30 +112,17 @@ static void forget_all(void)
     atomic_store(&last_phase, 0);
 }
 
-void ompgpu_emu_race_begin(struct emu_launch *l)
+static void begin_running(void)
 {
-    if (!phases)
-        return;
     pthread_mutex_lock(&lock);
     if (atomic_fetch_add(&running, 1) == 0 && atomic_load(&last_phase) > PHASES / 2)
         forget_all();
     pthread_mutex_unlock(&lock);
-    if (!ompgpu_emu_moment)
-        ompgpu_emu_order_alone(&l->own);
-    l->moment = ompgpu_emu_moment ? ompgpu_emu_moment : &l->own;
-    ompgpu_emu_moment = NULL; /* what is launched meanwhile is another */
-    l->race = 1 + atomic_fetch_add(&launches, 1);
-    uint32_t first = atomic_load(&last_phase) + 1;
-    l->floor = ompgpu_emu_order_begin(l->moment, first, &l->beside);
 }
 
 /* Nobody asks when one kernel has released what to another. */
-void ompgpu_emu_race_end(const struct emu_launch *l)
+static void end_running(void)
 {
-    if (!phases)
-        return;
-    if (l->moment == &l->own)
-        ompgpu_emu_order_end(l->moment);
     pthread_mutex_lock(&lock);
     if (atomic_fetch_sub(&running, 1) == 1)
         for (struct released *r = atomic_exchange(&kept, NULL), *next; r; r = next) {
@@ -143,12 +132,44 @@ void ompgpu_emu_race_end(const struct emu_launch *l)
     pthread_mutex_unlock(&lock);
 }
 
+void ompgpu_emu_race_begin(struct emu_launch *l)
+{
+    if (!phases)
+        return;
+    begin_running();
+    if (!ompgpu_emu_moment)
+        ompgpu_emu_order_alone(&l->own);
+    l->moment = ompgpu_emu_moment ? ompgpu_emu_moment : &l->own;
+    ompgpu_emu_moment = NULL; /* what is launched meanwhile is another */
+    l->race = 1 + atomic_fetch_add(&launches, 1);
+    uint32_t first = atomic_load(&last_phase) + 1;
+    l->floor = ompgpu_emu_order_begin(l->moment, first, &l->beside);
+}
+
+void ompgpu_emu_race_end(const struct emu_launch *l)
+{
+    if (!phases)
+        return;
+    if (l->moment == &l->own)
+        ompgpu_emu_order_end(l->moment);
+    end_running();
+}
+
+/* Its accesses are known by their distance from others in it. */
+void ompgpu_emu_race_unload(const struct emu_module *m)
+{
+    for (uint32_t i = 1; phases && i <= atomic_load(&last_phase) && i < PHASES; i++)
+        if (phases[i].module == m)
+            phases[i].module = NULL;
+}
+
 void ompgpu_emu_race_fork(enum ompgpu_fork when)
 {
     if (when == OMPGPU_FORK_BEFORE)
         pthread_mutex_lock(&lock);
     if (when == OMPGPU_FORK_CHILD)
         atomic_store(&running, 0);
+    ompgpu_emu_transfer_fork(when);
     ompgpu_emu_order_fork(when);
     if (when != OMPGPU_FORK_BEFORE)
         pthread_mutex_unlock(&lock);
@@ -476,16 +497,17 @@ static bool is_shared(const struct emu_worker *w, uintptr_t word)
            word - ((uintptr_t)w->shared & ~(uintptr_t)(WORD - 1)) < w->launch->shared_bytes;
 }
 
-/* NULL: nobody but the thread itself uses this memory, or it is not known. */
+/* NULL: nobody but the thread itself uses this memory, or it is not known.  w NULL: a copy. */
 static cell *find_cell(const struct emu_worker *w, uintptr_t word)
 {
-    if (ompgpu_emu_is_memory((void *)word) || is_shared(w, word))
+    if (ompgpu_emu_is_memory((void *)word) || (w && is_shared(w, word)))
         return cell_of(word);
-    return ompgpu_emu_image_cell(w->launch->module, word);
+    return w ? ompgpu_emu_image_cell(w->launch->module, word) : NULL;
 }
 
 struct access {
-    struct emu_worker *w;
+    struct emu_worker *w; /* NULL: a copy, which has no site */
+    struct emu_copier *copier;
     struct emu_order *order;
     struct ompgpu_emu_site *site;
     void *p;
@@ -520,9 +542,25 @@ static struct ompgpu_emu_site *site_from(struct ompgpu_emu_site *near, uint32_t 
     return (struct ompgpu_emu_site *)((char *)near + (int32_t)(low - (uint32_t)(uintptr_t)near));
 }
 
+/* The other one is a copy, or this is. */
+static void report_transfer(const struct access *a, const struct record *r)
+{
+    const struct phase *p = &phases[r->phase];
+    struct ompgpu_emu_site *image = p->module ? p->module->segment[0].base : NULL;
+    if (a->w)
+        ompgpu_emu_report_transfer(a->p, a->size, a->site, p->copier, false);
+    else if (p->copier || image)
+        ompgpu_emu_report_transfer(a->p, a->size, p->copier ? NULL : site_from(image, r->site),
+                                   a->copier, true);
+}
+
 static void report(const struct access *a, const struct record *r)
 {
     struct emu_block b = { .trusted = false };
+    if (!a->w || phases[r->phase].copier) {
+        report_transfer(a, r);
+        return;
+    }
     struct emu_accessor by = { phases[r->phase].team, r->thread,
                                r->part == OMPGPU_EMU_READ_BY_TEAMS, is_other_kernel(a, r) };
     if (phases[r->phase].module != a->w->launch->module)
@@ -577,7 +615,7 @@ static void visit_word(const struct access *a, uintptr_t word, unsigned bytes)
     if (!at)
         return;
     /* what it was before its team's last barrier, or another team's */
-    if (r.phase < a->order->team_floor && is_shared(a->w, word))
+    if (r.phase < a->order->team_floor && a->w && is_shared(a->w, word))
         was = 0;
     if (was && conflicts(a, &r, bytes))
         report(a, &r);
@@ -652,4 +690,47 @@ void ompgpu_emu_race(void *p, size_t size, struct ompgpu_emu_site *s, uint64_t v
         note_atomic(o, a.thread);
     show_phase(&a);
     visit(&a);
+}
+
+/* ------------------------------------------------------------------ copies */
+uint32_t ompgpu_emu_race_enter(const struct emu_moment *m)
+{
+    bool beside;
+    begin_running();
+    uint32_t n = atomic_fetch_add(&last_phase, 1) + 1;
+    if (n >= PHASES) {
+        atomic_store(&last_phase, PHASES);
+        end_running();
+        return 0;
+    }
+    phases[n] = (struct phase){ .launch = 1 + atomic_fetch_add(&launches, 1),
+                                .time = m->time,
+                                .slot = m->slot,
+                                .copier = m->copier };
+    ompgpu_emu_order_begin(m, n, &beside);
+    return n;
+}
+
+void ompgpu_emu_race_leave(void) { end_running(); }
+
+/* To give a word the value that it has is to read it. */
+void ompgpu_emu_race_transfer(const struct emu_transfer *t, const void *p, size_t size,
+                              const void *values)
+{
+    static struct emu_order order; /* guarded by `turn`; of one thread */
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    const char *at = p, *end = at + size, *value = values, *next;
+    if (!t->phase)
+        return;
+    pthread_mutex_lock(&turn);
+    order.moment = t->moment;
+    struct access a = { .copier = t->moment->copier, .order = &order, .phase = t->phase };
+    for (; at < end; value += value ? next - at : 0, at = next) {
+        next = (const char *)(((uintptr_t)at & ~(uintptr_t)(WORD - 1)) + WORD);
+        next = next < end ? next : end;
+        a.p = (void *)at, a.size = (size_t)(next - at);
+        a.kind = value && memcmp(at, value, a.size) != 0 ? WRITE : READ;
+        visit(&a);
+    }
+    pthread_mutex_unlock(&turn);
 }

@@ -453,6 +453,95 @@ static void beside_nowait(void)
 #pragma omp taskwait
     }
 }
+/* ---- copies: found from either side */
+static void update_beside_region(void)
+{
+#pragma omp target data map(from: a[0:N])
+    {
+        for (int i = 0; i < N; i++)
+            a[i] = i + 1;
+#pragma omp target update to(a[0:N]) nowait /* update_beside_region */
+        if (mended) {
+#pragma omp taskwait
+        }
+#pragma omp target teams distribute parallel for nowait
+        for (int i = 0; i < N; i++)
+            a[i] *= 2; /* update_beside_region */
+#pragma omp taskwait
+    }
+}
+static void region_beside_update(void)
+{
+#pragma omp target data map(tofrom: a[0:N])
+    {
+#pragma omp target teams distribute parallel for nowait depend(inout: a[0])
+        for (int i = 0; i < N; i++)
+            a[i] = i + 1; /* region_beside_update */
+        if (mended) {
+#pragma omp target update from(a[0:N]) nowait depend(in: a[0])
+        } else {
+#pragma omp target update from(a[0:N]) nowait /* region_beside_update */
+        }
+#pragma omp taskwait
+    }
+}
+static void update_at_once(void)
+{
+#pragma omp target data map(tofrom: a[0:N])
+    {
+#pragma omp target teams distribute parallel for nowait
+        for (int i = 0; i < N; i++)
+            a[i] = i + 1; /* update_at_once */
+        if (mended) {
+#pragma omp taskwait
+        }
+#pragma omp target update from(a[0:N]) /* update_at_once */
+#pragma omp taskwait
+    }
+}
+static void memcpy_beside_region(void)
+{
+    int device = omp_get_default_device(), host = omp_get_initial_device();
+    int *p = omp_target_alloc(N * sizeof *p, device);
+#pragma omp target teams distribute parallel for is_device_ptr(p) nowait
+    for (int i = 0; i < N; i++)
+        p[i] = i + 1; /* memcpy_beside_region */
+    if (mended) {
+#pragma omp taskwait
+    }
+    omp_target_memcpy_async(a, p, N * sizeof *p, 0, 0, host, device, 0, NULL);
+#pragma omp taskwait
+    omp_target_free(p, device);
+}
+/* Copies of other parts, of what others only read, and of what is the same; a second region that waits in its queue; the storage of the next mapping. */
+static void copies_side_by_side(void)
+{
+    int half = N / 2;
+#pragma omp target data map(tofrom: a[0:N]) map(to: b[0:N])
+    for (int round = 0; round < 20; round++) {
+#pragma omp target teams distribute parallel for nowait
+        for (int i = 0; i < half; i++)
+            a[i] = b[i] + round;
+        for (int i = half; i < N; i++)
+            a[i] = round;
+#pragma omp target update to(a[half:N - half]) nowait depend(out: a[half])
+#pragma omp target update to(b[0:N]) nowait
+#pragma omp target update from(b[0:N]) nowait
+#pragma omp target nowait depend(inout: a[half])
+        a[half]++;
+#pragma omp target update from(a[half:N - half]) nowait depend(in: a[half])
+#pragma omp taskwait
+        if (a[half] != round + 1)
+            exit(3);
+    }
+    for (int round = 0; round < 20; round++) {
+#pragma omp target nowait map(tofrom: a[0:N]) depend(out: a[0])
+        a[round] += round;
+#pragma omp target nowait map(to: b[0:N]) map(from: a[0:1]) depend(inout: a[0])
+        a[0] = b[1];
+    }
+#pragma omp taskwait
+}
 /* They read the same, write different parts, and update atomically. */
 static void side_by_side(void)
 {
@@ -1154,7 +1243,7 @@ static const struct {
     MISTAKE(only_from),     MISTAKE(never_written),    MISTAKE(partly_written),
     MISTAKE(reduced_section), MISTAKE(reduced_bins), MISTAKE(reduced_in_team), MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc), MISTAKE(missing_reduction), MISTAKE(loop_carried), MISTAKE(team_storage), MISTAKE(no_barrier), MISTAKE(half_atomic),
     MISTAKE(half_critical), MISTAKE(critical_of_teams), MISTAKE(locks_of_teams), MISTAKE(last_of_teams), MISTAKE(between_teams), MISTAKE(in_order), MISTAKE(halves),
-    MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single), MISTAKE(unordered_regions), MISTAKE(endless_text), MISTAKE(long_text), MISTAKE(appended_text), MISTAKE(compared_bytes), MISTAKE(text_of_nothing), MISTAKE(beside_nowait), MISTAKE(side_by_side),
+    MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single), MISTAKE(unordered_regions), MISTAKE(endless_text), MISTAKE(long_text), MISTAKE(appended_text), MISTAKE(compared_bytes), MISTAKE(text_of_nothing), MISTAKE(beside_nowait), MISTAKE(update_beside_region), MISTAKE(region_beside_update), MISTAKE(update_at_once), MISTAKE(memcpy_beside_region), MISTAKE(copies_side_by_side), MISTAKE(side_by_side),
     MISTAKE(two_pointers), MISTAKE(two_origins), MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(mapped_allocation), MISTAKE(past_malloc), MISTAKE(freed_allocation), MISTAKE(kept_address),  MISTAKE(enter_alloc),
     MISTAKE(private_copy), MISTAKE(private_vla), MISTAKE(own_vla), MISTAKE(no_begin), MISTAKE(no_element),

@@ -11,6 +11,13 @@ finds() {
     [ $rc = 1 ] && has err "device.c:\\($line\\):[0-9]*: error: region $1_[0-9]*: .*\[OMPGPU_CHECK=$2\]" && mentions "$(cat err)" "$3" &&
         [ "$(grep -c 'error:' err)" = 1 ] || { echo "exit code $rc"; cat err; return 1; }
 }
+# copy_races NAME WORDS: with a region; found at the one's line or the other's
+copy_races() {
+    line=$(grep -n "/\* $1 \*/" "$src" | cut -d: -f1 | paste -s -d '|' | sed 's/|/\\|/g')
+    test_must_fail 1 in_time ./prog "$1" 2>err && has err "error: .*race: .*\[OMPGPU_CHECK=race\]" && has err "device.c:\($line\)[: ]" &&
+        mentions "$(cat err)" "$2|taskwait between them" && [ "$(grep -c 'error:' err)" = 1 ] || { cat err; return 1; }
+}
+copy_mistake() { check "$level $1" copy_races "$@"; check "$level $1: mended" silent_run "$1" mended; }
 silent_run() { in_time ./prog "$@" 2>err && [ ! -s err ] || { cat err; return 1; }; }
 mistake() { check "$level $1" finds "$@"; check "$level $1: mended" silent_run "$1" mended; }
 for level in -O2 -O0; do
@@ -50,6 +57,11 @@ for level in -O2 -O0; do
     mistake unordered_regions race "'a[0:N]'|a region that may run at the same time"
     mistake beside_nowait race "'a[0:N]'|in a region that may run at the same time|taskwait"
     check "$level: regions side by side" silent_run side_by_side
+    copy_mistake update_beside_region "copy to the device|target update to"
+    copy_mistake region_beside_update "copy from the device|target update from|write of 4 bytes"
+    copy_mistake update_at_once "copy from the device|target update from|write of 4 bytes"
+    copy_mistake memcpy_beside_region "copy from the device|omp_target_memcpy|write of 4 bytes"
+    check "$level: copies side by side" silent_run copies_side_by_side
     mistake endless_text address "read of 9 bytes|'text'"
     mistake long_text address "write of 12 bytes|'to[0:have]'"
     mistake appended_text address "write of 5 bytes|'to[0:have]'"

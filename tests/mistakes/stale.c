@@ -247,9 +247,23 @@ static void host_is_early(void)
 #pragma omp target teams distribute parallel for map(tofrom: a) map(to: b) nowait depend(out: a)
     for (int i = 0; i < N; i++)
         a[i] += b[i];
-    b[1] = 3;
+    use(b[1]);
 #pragma omp taskwait depend(in: a)
     use(a[2]);
+    b[1] = 3;
+#pragma omp taskwait
+}
+static void changed_early(void)
+{
+    b[3]++;
+#pragma omp target teams distribute parallel for map(tofrom: a) map(to: b) nowait /* changed_early */
+    for (int i = 0; i < N; i++)
+        a[i] += b[i];
+    if (mended) {
+#pragma omp taskwait
+    }
+    b[N - 1]++;
+#pragma omp taskwait
 }
 static void set_one(void *memory) { *(int *)memory = 1; }
 static void in_reach(void)
@@ -437,6 +451,7 @@ int main(int n, char **args)
                 { "never_sent", never_sent },
                 { "all_but_one", all_but_one },
                 { "host_is_early", host_is_early },
+                { "changed_early", changed_early },
                 { "host_reads_device", host_reads_device },
                 { "in_reach", in_reach },
                 { "mapped_still", mapped_still },

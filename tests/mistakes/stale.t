@@ -48,6 +48,7 @@ both() {
         mistake allocated_again "'new[0:N]'|'old[0:N]'|stale.c:$(line_of 'enter data map(alloc: old')|freed|exit data"
         mistake moved_away "'new[0:N]'|freed|exit data"
     fi
+    mistake changed_early "the host has changed|400 bytes|taskwait" race
     suspect device_reads_old "'a'|stale.c:62|update to"
     suspect device_copies_old "'from'|stale.c:78|update to"
     suspect explicit_map "'a'|update to"
