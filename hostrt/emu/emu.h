@@ -7,7 +7,8 @@
  *   emu/guard.c   room after variables that is nobody's
  *   emu/check.c   accesses of checked images that need a closer look; messages
  *   emu/race.c    which accesses nothing orders
- *   emu/order.c   … which kernels
+ *   emu/order.c   … which kernels and copies
+ *   emu/transfer.c … what copies access
  *   emu/image.c   loading of ELF images, kernels and variables in them
  *   emu/pool.c    OS threads that share the teams of a launch
  *   emu/queue.c   queues of work and their events
