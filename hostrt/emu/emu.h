@@ -539,11 +539,11 @@ struct emu_worker {
     /* of each warp, by the operation and the lowest lane of the mask */
     struct emu_rendezvous (*rendezvous)[EMU_EXITED][EMU_WARP];
     unsigned spins; /* yields since the OS thread last yielded */
-    /* the watchdog's: when it last did something else than yield (0: just now); its time on the
-     * processor and the locks got by then; yields since then */
-    double yields_since, used;
+    /* the watchdog's, in milliseconds: when it last yielded and how long it has done nothing else;
+     * its time on the processor and the locks got by then; yields since then */
+    bool yielding, stuck;
+    double yielded, waited, used;
     unsigned long acquired, yields;
-    bool stuck;
     uint64_t random;                  /* state of the generator */
     unsigned ahead, ahead_left;       /* the warp that runs ahead, for so many more choices */
     enum emu_form form;               /* of this launch's kernel */
@@ -617,7 +617,7 @@ void ompgpu_emu_hang_progress(struct emu_worker *);
 /* Something else than a yield. */
 static inline void ompgpu_emu_progress(struct emu_worker *w)
 {
-    if (__builtin_expect(w->yields_since > 0, 0))
+    if (__builtin_expect(w->yielding, 0))
         ompgpu_emu_hang_progress(w);
 }
 /* All threads here have yielded, so often since the last call, the last from `sp`.  Does not return

@@ -6,7 +6,8 @@
  * in between.  An OS thread is stuck when all that it has done for OMPGPU_HANG_SECONDS is yield: no
  * emulated thread has started, ended, come to a barrier or got a lock, and so little was done from
  * one yield to the next that it is no iteration of a computation.  When all OS threads that run
- * teams are stuck, nobody is left who could release anything. */
+ * teams are stuck, nobody is left who could release anything.  Where the process was stopped in
+ * between, by a debugger or a shell, the time of that does not count. */
 #include <stdio.h>
 #include <time.h>
 #include "hostrt/emu/emu.h"
@@ -21,13 +22,13 @@ static unsigned long acquired_locks(const struct emu_worker *w)
 
 void ompgpu_emu_hang_begin(struct emu_worker *w)
 {
-    w->yields_since = 0;
+    w->yielding = false;
     atomic_fetch_add(&busy, 1);
 }
 
 void ompgpu_emu_hang_progress(struct emu_worker *w)
 {
-    w->yields_since = 0;
+    w->yielding = false;
     if (w->stuck)
         atomic_fetch_sub(&stuck, 1);
     w->stuck = false;
@@ -77,7 +78,9 @@ static double used_time(void)
 static void begin_period(struct emu_worker *w, double now)
 {
     ompgpu_emu_hang_progress(w);
-    w->yields_since = now;
+    w->yielding = true;
+    w->yielded = now;
+    w->waited = 0;
     w->used = used_time();
     w->acquired = acquired_locks(w);
     w->yields = 0;
@@ -92,15 +95,19 @@ static bool has_worked(const struct emu_worker *w)
 
 void ompgpu_emu_hang_check(struct emu_worker *w, unsigned yields, const char *sp)
 {
-    double limit = 1e3 * (double)ompgpu_emu_settings()->hang_seconds, now = ompgpu_clock();
+    const double most = 100; /* milliseconds from one yield to the next, for threads that run */
+    double limit = 1e3 * (double)ompgpu_emu_settings()->hang_seconds, now = ompgpu_clock(),
+           since = now - w->yielded;
     if (limit <= 0 || !w->launch->module->acquired)
         return;
     w->yields += yields;
-    if (w->yields_since <= 0 || acquired_locks(w) != w->acquired) {
+    if (!w->yielding || acquired_locks(w) != w->acquired) {
         begin_period(w, now);
         return;
     }
-    if (now - w->yields_since < limit)
+    w->waited += since < most ? since : most;
+    w->yielded = now;
+    if (w->waited < limit)
         return;
     if (has_worked(w)) {
         begin_period(w, now);

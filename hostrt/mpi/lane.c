@@ -113,13 +113,15 @@ static void tell_others(struct mpi_worker *w)
                      (struct mpi_header){ .kind = MPI_GONE, .a = (unsigned)w->rank }, NULL);
 }
 
-/* Of all workers that owe an answer; now and then. */
-static void look_after_workers(void)
+/* Of all workers that owe an answer; now and then, last `since` seconds ago.  Where that is long,
+ * this process was stopped, and has not read what they sent meanwhile. */
+static void look_after_workers(double since)
 {
     double now = mpi_clock();
     for (int i = 0; i < nworkers; i++) {
         struct mpi_worker *w = &workers[i];
         pthread_mutex_lock(&lock);
+        w->heard += since > 1 ? since : 0;
         bool silent = w->awaited && !w->lost && now - w->heard > 1;
         bool ask = silent && now - w->asked > 1;
         if (silent && now - w->heard > (double)mpi_services->timeout) {
@@ -340,7 +342,7 @@ static void wait_for_work(void)
 
 static void *receive_always(void *unused)
 {
-    double looked = 0;
+    double looked = mpi_clock();
     for (unsigned quiet = 0;;) {
         pthread_mutex_lock(&lock);
         if (!unattended)
@@ -353,8 +355,9 @@ static void *receive_always(void *unused)
         quiet = receive_one() ? 0 : quiet + 1;
         if (quiet > 20)
             mpi_sleep(quiet > 200 ? 500 : 50);
-        if (mpi_clock() - looked > 1e-9 * LOOK_AFTER) {
-            look_after_workers();
+        double since = mpi_clock() - looked;
+        if (since > 1e-9 * LOOK_AFTER) {
+            look_after_workers(since);
             looked = mpi_clock();
         }
     }

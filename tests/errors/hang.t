@@ -81,6 +81,14 @@ check "a flag that nobody sets: compiles" "$CC" --gpu-arch=emu -O2 flag.c -o fla
 check "... hangs" test_must_fail 1 timeout 60 ./flag
 cp .log err
 check "... says where" mentions "$(cat err)" "flag.c:4: error|region main_4|hangs|memory|waits at flag.c:7"
+# A debugger, or a shell, stops the process for longer than that: afterwards it has its second still.
+stopped() {
+    ./flag 2>err & pid=$!
+    sleep 0.3; kill -STOP $pid; sleep 1.5; kill -CONT $pid; sleep 0.3
+    kill -0 $pid || { echo "ended at once"; cat err; return 1; }
+    wait $pid; [ $? = 1 ] && mentions "$(cat err)" "hangs"
+}
+check "the time in which the process is stopped does not count" stopped
 check "work with a look at a flag in between: compiles" "$CC" --gpu-arch=emu -w -O1 looks.c -o looks
 check "... is none" sh -c "timeout 60 ./looks 2>err && [ ! -s err ]"
 check "a long critical construct: compiles" "$CC" --gpu-arch=emu -O1 long.c -o long

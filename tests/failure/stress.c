@@ -41,7 +41,7 @@ static bool kernels_run, children_may; /* use the device */
 static int shared[SHARED];
 static bool forks;
 static bool ending;                   /* one of the threads will call exit(): no libraries from here on */
-static double give_up;                /* when the process must have ended; 0: not yet */
+static bool exits;                    /* atomic: exit() has been called */
 static volatile sig_atomic_t ticks;
 
 static unsigned pick(struct worker *w, unsigned n)
@@ -394,29 +394,21 @@ static void work(struct worker *w)
     __atomic_store_n(&w->id, 0, __ATOMIC_RELAXED);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
+/* In tenths of seconds that it has slept through itself, not by the clock: a machine may stand still for long, and with it all that should go on. */
 static void *watch(void *unused)
 {
     unsigned long before = 0;
-    double since = now();
-    for (;; usleep(100000)) {
+    for (unsigned still = 0, ends = 0;; usleep(100000)) {
         unsigned long all = 0;
         for (unsigned i = 0; i < nworkers; i++)
             all += __atomic_load_n(&workers[i].steps, __ATOMIC_RELAXED);
-        if (all != before)
-            before = all, since = now();
-        double end;
-        __atomic_load(&give_up, &end, __ATOMIC_RELAXED);
-        if (end > 0 ? now() < end : now() - since < patience)
+        still = all == before ? still + 1 : 0;
+        before = all;
+        ends += __atomic_load_n(&exits, __ATOMIC_RELAXED);
+        if ((ends ? ends : still) < 10 * patience)
             continue;
         for (unsigned i = 0; i < nworkers; i++)
-            fprintf(stderr, "stress: hangs%s: thread %u, step %lu, %s\n", end > 0 ? " at the end" : "", i, workers[i].steps, workers[i].step);
+            fprintf(stderr, "stress: hangs%s: thread %u, step %lu, %s\n", ends ? " at the end" : "", i, workers[i].steps, workers[i].step);
         if (getenv("STRESS_WAITS"))   /* for a debugger */
             pause();
         _exit(HANGS);
@@ -440,8 +432,7 @@ static void *run_thread(void *argument)
     ending = true;
     pthread_barrier_wait(&all_have);
     if (w->number == nworkers / 2) {
-        double end = now() + patience;
-        __atomic_store(&give_up, &end, __ATOMIC_RELAXED);
+        __atomic_store_n(&exits, true, __ATOMIC_RELAXED);
         for (int i = 0; i < DEEP; i++)
             region_later(w, &w->slots[0]);
         exit(wrong ? WRONG : RIGHT);

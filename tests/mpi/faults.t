@@ -73,6 +73,30 @@ long() { OMPGPU_NODES_TIMEOUT=2 ranks "$1" 1 ./long || { cat err; return 1; }; h
 check "compiles" "$CC" -O2 $ARCH long.c -o long
 check "a worker answers while it is busy" long ${MPIS##* }
 
+# Rank 0 is stopped, by a debugger or a shell, and what comes from the worker meanwhile is read afterwards.
+cat >stopped.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+    char command[100];
+    double seconds = 2;
+#pragma omp target device(1)
+    ;
+    snprintf(command, sizeof command, "(sleep 1; kill -STOP %d; sleep 3; kill -CONT %d) &", getpid(), getpid());
+    if (system(command)) return 9;
+#pragma omp target device(1) map(to: seconds)
+    for (double end = omp_get_wtime() + seconds; omp_get_wtime() < end;) ;
+    puts("all there");
+    return 0;
+}
+C
+stopped() { OMPGPU_NODES_TIMEOUT=2 ranks "$1" 1 ./stopped || { cat err; return 1; }; has out "all there"; }
+check "compiles" "$CC" -O2 $ARCH stopped.c -o stopped
+check "a worker is not lost while rank 0 is stopped" stopped ${MPIS##* }
+
 # Mistakes are found at the rank where they are made, also where it has not been told to look for them.
 cat >mistake.c <<'C'
 int main(void)
