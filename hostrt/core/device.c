@@ -94,11 +94,8 @@ static void make_device(struct ompgpu_device *dev, const struct ompgpu_plugin *p
     pthread_mutex_init(&dev->lock, NULL);
     pthread_mutex_init(&dev->wait_lock, NULL);
     pthread_cond_init(&dev->synced, NULL);
-    for (unsigned i = 0; i < OMPGPU_PARTS; i++) {
+    for (unsigned i = 0; i < OMPGPU_PARTS; i++)
         pthread_mutex_init(&dev->parts[i].lock, NULL);
-        pthread_mutex_init(&dev->parts[i].spares.lock, NULL);
-    }
-    pthread_mutex_init(&dev->wide_spares.lock, NULL);
 }
 
 /* n of ours, and those of other nodes after them. */
@@ -415,11 +412,8 @@ static void end_device(struct ompgpu_device *dev)
     pthread_mutex_destroy(&dev->lock);
     pthread_mutex_destroy(&dev->wait_lock);
     pthread_cond_destroy(&dev->synced);
-    for (unsigned i = 0; i < OMPGPU_PARTS; i++) {
+    for (unsigned i = 0; i < OMPGPU_PARTS; i++)
         pthread_mutex_destroy(&dev->parts[i].lock);
-        pthread_mutex_destroy(&dev->parts[i].spares.lock);
-    }
-    pthread_mutex_destroy(&dev->wide_spares.lock);
 }
 
 /* Destructors with a lower number run later: after those of the program, which may still run

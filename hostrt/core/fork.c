@@ -30,7 +30,6 @@ static void before_fork(void)
         pthread_mutex_lock(&ompgpu_devices[i].wait_lock);
     }
     ompgpu_threads_lock();
-    ompgpu_entries_fork(OMPGPU_FORK_BEFORE);
     ompgpu_deferred_fork(OMPGPU_FORK_BEFORE);
     ompgpu_returning_fork(OMPGPU_FORK_BEFORE);
     tell_plugins(OMPGPU_FORK_BEFORE);
@@ -41,7 +40,6 @@ static void release_locks(enum ompgpu_fork when)
     tell_plugins(when);
     ompgpu_returning_fork(when);
     ompgpu_deferred_fork(when);
-    ompgpu_entries_fork(when);
     ompgpu_threads_unlock();
     for (int i = ompgpu_ndevices; i-- > 0;) {
         pthread_mutex_unlock(&ompgpu_devices[i].wait_lock);

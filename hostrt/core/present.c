@@ -28,7 +28,8 @@ static uint64_t life_of(uint64_t count) { return count & ~(READY - 1); } /* with
 
 /* ------------------------------------------------------------------ structs of mappings */
 /* They are made in blocks, each twice as large as the one before it.  What a look-up reads of one
- * lies in its first two lines. */
+ * lies in its first two lines.  Who makes a mapping has the lock of its part; who gives one back
+ * need not have it. */
 enum { FIRST_BLOCK = 16, LARGEST_BLOCK = 1 << 15, LINE = 64 };
 struct ompgpu_block {
     struct ompgpu_block *next;
@@ -37,7 +38,6 @@ struct ompgpu_block {
 enum { ENTRY_BYTES = (sizeof(struct ompgpu_entry) + LINE - 1) / LINE * LINE };
 _Static_assert(offsetof(struct ompgpu_entry, listed) < 2 * LINE, "the first two lines");
 
-/* Lock held. */
 static void make_spares(struct ompgpu_spares *s)
 {
     unsigned before = s->blocks ? s->blocks->n : 0, n = !before                  ? FIRST_BLOCK
@@ -67,15 +67,14 @@ struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin
                                       uintptr_t device, long refs)
 {
     struct ompgpu_spares *s = spares_for(dev, begin, size);
-    pthread_mutex_lock(&s->lock);
+    if (!s->first && LOAD(&s->back))
+        s->first = __atomic_exchange_n(&s->back, NULL, __ATOMIC_ACQUIRE);
     if (!s->first)
         make_spares(s);
     struct ompgpu_entry *e = s->first;
-    if (e)
-        s->first = e->spare;
-    pthread_mutex_unlock(&s->lock);
     if (!e)
         return NULL;
+    s->first = e->spare;
     memset(&e->holds, 0, sizeof *e - offsetof(struct ompgpu_entry, holds));
     STORE(&e->begin, begin);
     STORE(&e->end, begin + size);
@@ -96,21 +95,10 @@ void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
     STORE(&e->count, (LOAD(&e->count) & ~(NEXT_LIFE - 1)) + NEXT_LIFE);
     STORE(&e->begin, 0);
     STORE(&e->end, 0);
-    pthread_mutex_lock(&s->lock);
-    e->spare = s->first, s->first = e;
-    pthread_mutex_unlock(&s->lock);
-}
-
-void ompgpu_entries_fork(enum ompgpu_fork when)
-{
-    int (*const act)(pthread_mutex_t *) =
-        when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock : pthread_mutex_unlock;
-    for (int i = 0; i < ompgpu_ndevices; i++) {
-        struct ompgpu_device *dev = &ompgpu_devices[i];
-        for (unsigned k = 0; k < OMPGPU_PARTS; k++)
-            act(&dev->parts[k].spares.lock);
-        act(&dev->wide_spares.lock);
-    }
+    e->spare = LOAD(&s->back);
+    while (!__atomic_compare_exchange_n(&s->back, &e->spare, e, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
 }
 
 long ompgpu_refs_take_all(struct ompgpu_entry *e)
@@ -435,7 +423,7 @@ void ompgpu_present_remove(struct ompgpu_device *dev, struct ompgpu_entry *e)
 
 static void close_spares(struct ompgpu_spares *s)
 {
-    s->first = NULL;
+    s->first = s->back = NULL;
     for (struct ompgpu_block *b; (b = s->blocks);) {
         s->blocks = b->next;
         ompgpu_xfree(b);

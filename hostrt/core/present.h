@@ -125,7 +125,6 @@ bool ompgpu_present_enter(struct ompgpu_device *, struct ompgpu_where *, const s
                           unsigned n, uintptr_t *addresses);
 /* Of a `quick` region; false: it has to leave with the lock what is not in `left`. */
 bool ompgpu_present_leave(struct ompgpu_thread *, unsigned n);
-void ompgpu_entries_fork(enum ompgpu_fork when);
 /* The lowest mapping that ends after the address: so all of them are visited, in their order. */
 struct ompgpu_entry *ompgpu_present_next(struct ompgpu_device *, uintptr_t after);
 size_t ompgpu_present_count(const struct ompgpu_device *);
@@ -137,10 +136,10 @@ struct ompgpu_entry *ompgpu_present_reach(struct ompgpu_device *, uintptr_t host
 enum { OMPGPU_PARTS = 16, OMPGPU_GRANULE_BITS = 21, OMPGPU_OWNER_BITS = 12 };
 /* What is held of a table: bit per part, and … */
 #define OMPGPU_WHOLE (1u << 31)
-struct ompgpu_spares {    /* structs of mappings (present.c) */
-    pthread_mutex_t lock; /* guards what follows */
-    struct ompgpu_entry *first;
+struct ompgpu_spares {          /* structs of mappings (present.c) */
+    struct ompgpu_entry *first; /* guarded by the part's lock, as the blocks; wide ones: by all */
     struct ompgpu_block *blocks;
+    struct ompgpu_entry *back; /* atomic: given back since then */
 };
 struct ompgpu_part {
     char apart[OMPGPU_APART]; /* from what other threads use, before and … */
@@ -151,7 +150,7 @@ struct ompgpu_part {
     unsigned nbusy;             /* mappings in it that are */
     unsigned nfar;              /* … whose base lies in another granule */
     struct ompgpu_spares spares;
-    char apart_too[512 - OMPGPU_APART - 2 * sizeof(pthread_mutex_t) - 56]; /* … after it */
+    char apart_too[512 - OMPGPU_APART - sizeof(pthread_mutex_t) - 64]; /* … after it */
 };
 _Static_assert(sizeof(struct ompgpu_part) == 512, "a power of two, for the address of number i");
 /* The same, to map something; held by the caller. */
