@@ -135,7 +135,13 @@ static bool is_marker(const char *p, const char *path, unsigned *line, bool *her
 struct pieces {
     const char *path, **of; /* by line; NULL: it is nowhere, `many`: in several pieces */
     unsigned n, room;
+    struct columns *columns; /* by line; NULL: nobody has asked for any */
     struct pieces *next;
+};
+struct columns { /* the user's, of the columns of a piece */
+    const unsigned *of;
+    unsigned n;
+    bool known;
 };
 static const char many[] = "";
 
@@ -164,9 +170,7 @@ static struct pieces *find_pieces(const char *text, const char *path)
     return all;
 }
 
-/* The piece of the preprocessed text that is from that line; NULL: there is none, `many`: several.
- */
-static const char *piece_of(const char *preprocessed, const char *path, unsigned line)
+static struct pieces *pieces_of(const char *preprocessed, const char *path)
 {
     static const char *last, *text;
     static struct pieces *known; /* of that text */
@@ -182,6 +186,14 @@ static const char *piece_of(const char *preprocessed, const char *path, unsigned
         p = find_pieces(text, path);
         p->next = known, known = p;
     }
+    return p;
+}
+
+/* The piece of the preprocessed text that is from that line; NULL: there is none, `many`: several.
+ */
+static const char *piece_of(const char *preprocessed, const char *path, unsigned line)
+{
+    const struct pieces *p = pieces_of(preprocessed, path);
     return p && line < p->n ? p->of[line] : NULL;
 }
 
@@ -214,7 +226,8 @@ const char *file_plain_line(const char *path, unsigned line, const char *preproc
 
 /* ------------------------------------------------------------------ columns
  * The user's line and the preprocessed one, without their white space, are the same up to the first
- * use of a macro and from the last one's end on. */
+ * use of a macro and from the last one's end on.  Between two uses tokens stand for themselves
+ * where each of the lines has them once. */
 struct text_line {
     const char *begin, *end;
 };
@@ -282,24 +295,147 @@ static void take_arguments(struct text_line *user, struct text_line *text, const
     }
 }
 
-const unsigned *file_users_columns(const char *path, unsigned line, const char *preprocessed,
-                                   unsigned *n)
+/* ------------------------------------------------------------------ between two uses */
+/* Behind a text or a character constant, or a comment, that begins there; p itself: none does. */
+static const char *skip_constant(const char *p, const char *end)
+{
+    const char quote = *p;
+    if (quote == '/' && end - p > 1 && p[1] == '*') {
+        const char *close = memmem(p + 2, (size_t)(end - p - 2), "*/", 2);
+        return close ? close + 2 : end;
+    }
+    if (quote == '/' && end - p > 1 && p[1] == '/')
+        return end;
+    if (quote != '"' && quote != '\'')
+        return p;
+    for (p++; p < end && *p != quote; p++)
+        p += *p == '\\' && p + 1 < end;
+    return p < end ? p + 1 : end;
+}
+
+/* Without a comment at its end. */
+static const char *end_of_code(const char *p, const char *end)
+{
+    const char *code = p;
+    while (p < end) {
+        const char *after = skip_constant(p, end);
+        bool comment = after > p && *p == '/';
+        p = after > p ? after : p + 1;
+        if (!comment && p[-1] != ' ' && p[-1] != '\t')
+            code = p;
+    }
+    return code;
+}
+
+/* Words, constants and single characters. */
+static unsigned find_tokens(const struct text_line *line, struct text_line *tokens, unsigned most)
+{
+    unsigned n = 0;
+    for (const char *p = line->begin, *after; n < most; p = after) {
+        if ((p = skip_blanks(p, line->end)) == line->end)
+            break;
+        after = skip_constant(p, line->end);
+        if (after > p && *p == '/')
+            continue;
+        while (after < line->end && is_word(*p) && is_word(*after))
+            after++;
+        after = after > p ? after : p + 1;
+        tokens[n++] = (struct text_line){ p, after };
+    }
+    return n;
+}
+
+struct tokens {
+    struct text_line at[200];
+    unsigned n;
+};
+
+/* How often some tokens are in a line; *last: where. */
+static unsigned count_runs(const struct text_line *run, unsigned length, const struct tokens *in,
+                           unsigned *last)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i + length <= in->n; i++) {
+        unsigned k = 0;
+        while (k < length && run[k].end - run[k].begin == in->at[i + k].end - in->at[i + k].begin &&
+               memcmp(run[k].begin, in->at[i + k].begin, (size_t)(run[k].end - run[k].begin)) == 0)
+            k++;
+        if (k == length)
+            found++, *last = i;
+    }
+    return found;
+}
+
+/* The shortest run of tokens from number i on that is once in the user's line is looked for in the
+ * other one: what stands for itself is there. */
+static bool match_token(const struct tokens *user, unsigned i, const struct tokens *text,
+                        unsigned *at)
+{
+    enum { LONGEST = 12 };
+    for (unsigned k = 1; k <= LONGEST && i + k <= user->n; k++) {
+        unsigned own, n = count_runs(&user->at[i], k, text, at);
+        if (!n)
+            return false;
+        if (n == 1 && count_runs(&user->at[i], k, user, &own) == 1)
+            return true;
+    }
+    return false;
+}
+
+/* Columns are those of the user's line, of which `user` is a part. */
+static void match_inside(const struct text_line *user, const struct text_line *text,
+                         const char *users, unsigned *of)
+{
+    struct tokens u, t;
+    u.n = find_tokens(user, u.at, sizeof u.at / sizeof *u.at);
+    t.n = find_tokens(text, t.at, sizeof t.at / sizeof *t.at);
+    for (unsigned i = 0, at; i < u.n; i++) {
+        if (!match_token(&u, i, &t, &at))
+            continue;
+        unsigned *first = of + (t.at[at].begin - text->begin);
+        for (const char *p = u.at[i].begin; p < u.at[i].end; p++)
+            first[p - u.at[i].begin] = (unsigned)(p - users) + 1;
+    }
+}
+
+static const unsigned *find_columns(const char *path, unsigned line, const char *piece, unsigned *n)
 {
     size_t length;
-    const char *piece = piece_of(preprocessed, path, line);
     const char *users = piece ? file_line(path, line, &length) : NULL;
     *n = users ? (unsigned)strcspn(piece, "\n") : 0;
     if (!users || (*n == length && memcmp(users, piece, length) == 0))
         return NULL;
     unsigned *of = mem_array(*n + 1, sizeof *of);
-    struct text_line user = { users, users + length }, text = { piece, piece + *n };
+    const char *code = end_of_code(users, users + length);
+    struct text_line user = { users, code }, text = { piece, piece + *n };
     match_ends(&user, &text, of);
-    const char *end = end_of_use(user.begin, users + length);
+    const char *end = end_of_use(user.begin, code);
     if (end && end > user.end)
         take_arguments(&user, &text, end, piece + *n);
+    bool one = end && end == user.end;
     for (const char *t = text.begin; t < text.end; t++)
-        of[t - piece] = end && end == user.end ? (unsigned)(user.begin - users) + 1 : 0;
+        of[t - piece] = one ? (unsigned)(user.begin - users) + 1 : 0;
+    if (!one)
+        match_inside(&user, &text, users, of + (text.begin - piece));
     return of;
+}
+
+const unsigned *file_users_columns(const char *path, unsigned line, const char *preprocessed,
+                                   unsigned *n)
+{
+    struct pieces *p = pieces_of(preprocessed, path);
+    *n = 0;
+    if (!p || line >= p->n)
+        return NULL;
+    if (!p->columns)
+        p->columns = mem_array(p->n, sizeof *p->columns);
+    struct columns *c = &p->columns[line];
+    if (!c->known) {
+        c->of = find_columns(path, line, p->of[line], &c->n);
+        c->known = true;
+    }
+    *n = c->n;
+    return c->of;
 }
 
 bool file_write(const char *path, const void *data, size_t size)

@@ -456,7 +456,7 @@ static void beside_nowait(void)
 /* ---- copies: found from either side */
 static void update_beside_region(void)
 {
-#pragma omp target data map(from: a[0:N])
+#pragma omp target data map(tofrom: a[0:N])
     {
         for (int i = 0; i < N; i++)
             a[i] = i + 1;

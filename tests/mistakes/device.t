@@ -209,7 +209,7 @@ for flags in "-O2 -fompgpu-check" -O0 "-O0 -g"; do
     in_time ./first 2>err
     check "... are the user's" has err 'first.c:9:20: error: .*address' && check "..." has err 'first.c:13:23: error: .*address'
 done
-# Before and after a macro, and of the macro's name for what it stands for; none between two of a line.
+# Before and after a macro, and between two, and of the macro's name for what it stands for.
 cat >macro.c <<'C'
 #include <stdlib.h>
 #define FAR 100
@@ -234,7 +234,7 @@ for flags in "-O2 -fompgpu-check" -O0 "-O0 -g"; do
     check "$flags: lines with macros" "$CC" -w $flags --gpu-arch=emu macro.c -o macro
     in_time ./macro 2>err
     check "... the column before one" has err 'macro.c:9:16: error: .*address' && check "... after it" has err 'macro.c:12:35: error: .*address'
-    check "... of it" has err 'macro.c:9:29: error: .*address' && check "... between two" has err 'macro.c:15: error: .*address'
+    check "... of it" has err 'macro.c:9:29: error: .*address' && check "... between two" has err 'macro.c:15:27: error: .*address'
 done
 cat >race.c <<'C'
 #define ADD(x, y) ((x) += (y))
