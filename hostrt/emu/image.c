@@ -124,6 +124,15 @@ bool ompgpu_emu_image_has_code(const struct emu_module *m, const void *p)
     return s && s->code;
 }
 
+/* An image may be loaded where another thread has just unloaded one.  The kernel orders the two, and
+ * this does for who only sees what threads do to each other (`make tsan`). */
+static void pass_on_memory(void)
+{
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&turn);
+    pthread_mutex_unlock(&turn);
+}
+
 /* Without room, the image runs unchecked. */
 static void start_checks(struct emu_module *m)
 {
@@ -145,6 +154,7 @@ static int open_image(struct emu_module *m)
         ompgpu_plugin_error("dlopen failed: %s", dlerror());
         return 1;
     }
+    pass_on_memory();
     struct ompgpu_emu_ops **ops = dlsym(m->handle, "__ompgpu_emu_ops");
     long *self_at = dlsym(m->handle, "__ompgpu_emu_self_at");
     if (!ops || !self_at) {
@@ -204,6 +214,7 @@ void ompgpu_emu_image_unload(struct emu_module *m)
     }
     for (unsigned i = 0; i < m->nsegments; i++)
         ompgpu_xfree(m->segment[i].cells);
+    pass_on_memory();
     if (m->handle)
         dlclose(m->handle);
     if (*m->path)
