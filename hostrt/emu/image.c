@@ -124,8 +124,8 @@ bool ompgpu_emu_image_has_code(const struct emu_module *m, const void *p)
     return s && s->code;
 }
 
-/* An image may be loaded where another thread has just unloaded one.  The kernel orders the two, and
- * this does for who only sees what threads do to each other (`make tsan`). */
+/* An image may be loaded where another thread has just unloaded one.  The kernel orders the two,
+ * and this does for who only sees what threads do to each other (`make tsan`). */
 static void pass_on_memory(void)
 {
     static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
