@@ -64,8 +64,9 @@ struct phase {
 static struct phase *phases;        /* [PHASES]; NULL: races are not looked for */
 static _Atomic uint32_t last_phase; /* given out */
 static _Atomic uint32_t launches, running, releases;
-static _Atomic(struct released *) kept;                  /* of the kernels that run */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a kernel begins or ends */
+static _Atomic(struct released *) kept;                         /* of the kernels that run */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* a kernel begins or ends */
+static pthread_mutex_t copies_lock = PTHREAD_MUTEX_INITIALIZER; /* a copy is looked at */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ------------------------------------------------------------------ beginning */
@@ -165,14 +166,18 @@ void ompgpu_emu_race_unload(const struct emu_module *m)
 
 void ompgpu_emu_race_fork(enum ompgpu_fork when)
 {
-    if (when == OMPGPU_FORK_BEFORE)
+    if (when == OMPGPU_FORK_BEFORE) {
+        pthread_mutex_lock(&copies_lock);
         pthread_mutex_lock(&lock);
+    }
     if (when == OMPGPU_FORK_CHILD)
         atomic_store(&running, 0);
     ompgpu_emu_transfer_fork(when);
     ompgpu_emu_order_fork(when);
-    if (when != OMPGPU_FORK_BEFORE)
+    if (when != OMPGPU_FORK_BEFORE) {
         pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&copies_lock);
+    }
 }
 
 /* The memory is no longer there. */
@@ -717,12 +722,11 @@ void ompgpu_emu_race_leave(void) { end_running(); }
 void ompgpu_emu_race_transfer(const struct emu_transfer *t, const void *p, size_t size,
                               const void *values)
 {
-    static struct emu_order order; /* guarded by `turn`; of one thread */
-    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    static struct emu_order order; /* guarded by copies_lock; of one thread */
     const char *at = p, *end = at + size, *value = values, *next;
     if (!t->phase)
         return;
-    pthread_mutex_lock(&turn);
+    pthread_mutex_lock(&copies_lock);
     order.moment = t->moment;
     struct access a = { .copier = t->moment->copier, .order = &order, .phase = t->phase };
     for (; at < end; value += value ? next - at : 0, at = next) {
@@ -732,5 +736,5 @@ void ompgpu_emu_race_transfer(const struct emu_transfer *t, const void *p, size_
         a.kind = value && memcmp(at, value, a.size) != 0 ? WRITE : READ;
         visit(&a);
     }
-    pthread_mutex_unlock(&turn);
+    pthread_mutex_unlock(&copies_lock);
 }
