@@ -189,24 +189,25 @@ static int fetch_all(struct ompgpu_back *b, struct ompgpu_device *dev, struct om
                      char *stage, struct ompgpu_where *where)
 {
     bool gather = stage && b->npacked > 1, gathered = false;
+    int bad = 0;
     if (ompgpu_watched() && !t)
         ompgpu_stale_fetch(dev, where, b);
     ompgpu_copying = where;
-    for (unsigned i = 0; i < b->n; i++) {
+    for (unsigned i = 0; i < b->n && !bad; i++) {
         const struct ompgpu_back_copy *c = &b->copies[i];
         double start = t ? 0 : ompgpu_watch_clock();
         bool packed = gather && c->entry->pack == b->pack;
         b->failed = c->map;
-        int bad = !packed     ? fetch_one(b, dev, t, stage ? stage + c->at : (char *)c->begin, c)
-                  : !gathered ? fetch_pack(b, dev, t, stage)
-                              : 0;
+        bad = !packed     ? fetch_one(b, dev, t, stage ? stage + c->at : (char *)c->begin, c)
+              : !gathered ? fetch_pack(b, dev, t, stage)
+                          : 0;
         gathered |= packed;
-        if (bad || ompgpu_watch_copy(where, dev, false, c->map, c->size, start))
-            break;
-        b->failed = NULL;
+        bad = bad || ompgpu_watch_copy(where, dev, false, c->map, c->size, start) ? -1 : 0;
     }
     ompgpu_copying = NULL;
-    return b->failed ? -1 : 0;
+    if (!bad)
+        b->failed = NULL;
+    return bad;
 }
 
 int ompgpu_back_pieces(const struct ompgpu_back_copy *c, const char *stage,

@@ -540,24 +540,24 @@ static const char order_copies[] =
     "; depend(...) on both, or a taskwait between them, orders constructs with nowait";
 
 void ompgpu_emu_report_transfer(const void *p, size_t size, struct ompgpu_emu_site *s,
-                                struct emu_copier *place, bool later)
+                                struct emu_copier *by, bool later)
 {
     char nearest[512] = "";
     if (!later) {
         struct ompgpu_where where = where_of(s);
-        if (is_first(s, OMPGPU_CHECK_RACE) && is_first_of(place))
+        if (is_first(s, OMPGPU_CHECK_RACE) && is_first_of(by))
             ompgpu_check_report(OMPGPU_CHECK_RACE, &where,
                                 "race: %s of %zu bytes at %p in device memory; nothing orders it "
                                 "with %s%s%s",
-                                verb_of(s), size, p, describe_copy(place).s, order_copies,
+                                verb_of(s), size, p, describe_copy(by).s, order_copies,
                                 context_of(p).s);
         return;
     }
-    if (!is_first_of(place) || (s && !is_first(s, OMPGPU_CHECK_RACE)))
+    if (!is_first_of(by) || (s && !is_first(s, OMPGPU_CHECK_RACE)))
         return;
     ompgpu_nearest_on(&ompgpu_emu_plugin, ompgpu_emu_owner(p), (uintptr_t)p, nearest,
                       sizeof nearest);
-    ompgpu_check_report(OMPGPU_CHECK_RACE, &place->where,
-                        "race: %s, at %p; nothing orders it with %s%s%s", name_of(place->direction),
-                        p, s ? describe_access(s, size).s : "another copy", order_copies, nearest);
+    ompgpu_check_report(OMPGPU_CHECK_RACE, &by->where,
+                        "race: %s, at %p; nothing orders it with %s%s%s", name_of(by->direction), p,
+                        s ? describe_access(s, size).s : "another copy", order_copies, nearest);
 }
