@@ -258,7 +258,7 @@ struct emu_copier *ompgpu_emu_copier(enum emu_direction);
 struct emu_transfer {
     struct emu_moment own;
     const struct emu_moment *moment; /* NULL: nobody looks at it, as with phase 0 */
-    uint32_t phase;
+    uint32_t phase, floor;
 };
 /* Around the accesses of a copy, by the thread that makes it. */
 void ompgpu_emu_transfer_begin(struct emu_transfer *, enum emu_direction);
@@ -270,7 +270,8 @@ void ompgpu_emu_transfer_fork(enum ompgpu_fork when);
 /* race.c: `size` bytes at p are read, or get these values, before they have them */
 void ompgpu_emu_race_transfer(const struct emu_transfer *, const void *p, size_t size,
                               const void *values);
-uint32_t ompgpu_emu_race_enter(const struct emu_moment *); /* its phase; 0: none is left */
+/* Its phase; 0: none is left.  *floor: all phases before come before it. */
+uint32_t ompgpu_emu_race_enter(const struct emu_moment *, uint32_t *floor);
 void ompgpu_emu_race_leave(void);
 /* check.c: the host has changed what a copy was to read */
 void ompgpu_emu_report_changed(struct emu_copier *, const void *src, size_t size);

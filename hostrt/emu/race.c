@@ -698,7 +698,7 @@ void ompgpu_emu_race(void *p, size_t size, struct ompgpu_emu_site *s, uint64_t v
 }
 
 /* ------------------------------------------------------------------ copies */
-uint32_t ompgpu_emu_race_enter(const struct emu_moment *m)
+uint32_t ompgpu_emu_race_enter(const struct emu_moment *m, uint32_t *floor)
 {
     bool beside;
     begin_running();
@@ -712,29 +712,56 @@ uint32_t ompgpu_emu_race_enter(const struct emu_moment *m)
                                 .time = m->time,
                                 .slot = m->slot,
                                 .copier = m->copier };
-    ompgpu_emu_order_begin(m, n, &beside);
+    *floor = ompgpu_emu_order_begin(m, n, &beside);
     return n;
 }
 
 void ompgpu_emu_race_leave(void) { end_running(); }
+
+/* Part of a word, or one that somebody has accessed whom nothing orders. */
+static void copy_closely(struct access *a, const char *at, const char *value, size_t size)
+{
+    a->p = (void *)at, a->size = size;
+    a->kind = value && memcmp(at, value, size) != 0 ? WRITE : READ;
+    visit(a);
+}
+
+/* Whole words; nearly always nobody has accessed them, or only what comes before. */
+static void copy_words(struct access *a, uint32_t floor, const char *at, const char *value,
+                       size_t n)
+{
+    const cell read = pack((struct record){ .phase = a->phase, .kind = READ }),
+               write = pack((struct record){ .phase = a->phase, .kind = WRITE });
+    cell *c = cell_of((uintptr_t)at);
+    for (size_t i = 0; i < n; i++) {
+        const char *from = value ? value + i * WORD : NULL;
+        cell was = __atomic_load_n(&c[i], __ATOMIC_RELAXED);
+        if (was && unpack(was).phase >= floor)
+            copy_closely(a, at + i * WORD, from, WORD);
+        else
+            __atomic_store_n(&c[i], from && memcmp(at + i * WORD, from, WORD) != 0 ? write : read,
+                             __ATOMIC_RELAXED);
+    }
+}
 
 /* To give a word the value that it has is to read it. */
 void ompgpu_emu_race_transfer(const struct emu_transfer *t, const void *p, size_t size,
                               const void *values)
 {
     static struct emu_order order; /* guarded by copies_lock; of one thread */
-    const char *at = p, *end = at + size, *value = values, *next;
-    if (!t->phase)
+    const char *at = p, *value = values;
+    if (!t->phase || !ompgpu_emu_is_memory(at))
         return;
+    size_t head = -(uintptr_t)at % WORD;
+    head = head < size ? head : size;
+    size_t words = (size - head) / WORD, tail = size - head - words * WORD;
     pthread_mutex_lock(&copies_lock);
     order.moment = t->moment;
     struct access a = { .copier = t->moment->copier, .order = &order, .phase = t->phase };
-    for (; at < end; value += value ? next - at : 0, at = next) {
-        next = (const char *)(((uintptr_t)at & ~(uintptr_t)(WORD - 1)) + WORD);
-        next = next < end ? next : end;
-        a.p = (void *)at, a.size = (size_t)(next - at);
-        a.kind = value && memcmp(at, value, a.size) != 0 ? WRITE : READ;
-        visit(&a);
-    }
+    if (head)
+        copy_closely(&a, at, value, head);
+    copy_words(&a, t->floor, at + head, value ? value + head : NULL, words);
+    if (tail)
+        copy_closely(&a, at + size - tail, value ? value + size - tail : NULL, tail);
     pthread_mutex_unlock(&copies_lock);
 }

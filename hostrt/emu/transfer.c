@@ -109,7 +109,7 @@ void ompgpu_emu_transfer_begin(struct emu_transfer *t, enum emu_direction direct
     }
     if (t->moment && t->moment->copier) {
         ompgpu_emu_order_linger(t->moment);
-        t->phase = ompgpu_emu_race_enter(t->moment);
+        t->phase = ompgpu_emu_race_enter(t->moment, &t->floor);
     }
 }
 
