@@ -79,9 +79,9 @@ static const void *find_line_pc(const struct emu_worker *w, const void *pc, cons
     if (sp < f->stack)
         return NULL;
     for (; sp + sizeof(void *) <= f->stack + f->size; sp += sizeof(void *)) {
-        const unsigned char *called_from = *(unsigned char *const *)sp;
-        if (called_from && has_line(m, called_from - 1) && follows_call(called_from))
-            return called_from - 1;
+        const uintptr_t from = *(const uintptr_t *)sp; /* or anything else */
+        if (from && has_line(m, (const void *)(from - 1)) && follows_call((const void *)from))
+            return (const void *)(from - 1);
     }
     return NULL;
 }
