@@ -32,14 +32,16 @@ static void note_failure(struct cuda_queue *q, const char *message)
     __atomic_store_n(&q->failed, true, __ATOMIC_RELEASE);
 }
 
-/* Until the event is where the stream can wait for it. */
+/* Until the event is where the stream can wait for it.  Its next construct may be putting it
+ * straight into another stream, without the lock. */
 static int await_put(struct cuda_queue *q, const struct ompgpu_work *w)
 {
     const struct cuda_event *e = (const struct cuda_event *)w->event;
-    while (e->put < w->number && !q->failed)
+    while (__atomic_load_n(&e->put, __ATOMIC_ACQUIRE) < w->number && !q->failed)
         pthread_cond_wait(&moved, &lock);
-    if (e->failure)
-        note_failure(q, e->failure);
+    const char *failure = __atomic_load_n(&e->failure, __ATOMIC_RELAXED);
+    if (failure)
+        note_failure(q, failure);
     return q->failed;
 }
 
