@@ -207,14 +207,21 @@ static void begin_team(struct emu_worker *w, unsigned team)
 }
 
 /* 0: there is none left. */
+static uint32_t next_phase(void)
+{
+    uint32_t n = atomic_fetch_add(&last_phase, 1) + 1;
+    if (n < PHASES)
+        return n;
+    atomic_store(&last_phase, PHASES);
+    return 0;
+}
+
 static uint32_t new_phase(struct emu_order *o, uint32_t operations)
 {
     const struct emu_moment *m = o->moment;
-    uint32_t n = atomic_fetch_add(&last_phase, 1) + 1;
-    if (n >= PHASES) {
-        atomic_store(&last_phase, PHASES);
+    uint32_t n = next_phase();
+    if (!n)
         return 0;
-    }
     phases[n] = (struct phase){ .launch = o->launch,
                                 .team = o->team,
                                 .barriers = o->barriers,
@@ -702,9 +709,8 @@ uint32_t ompgpu_emu_race_enter(const struct emu_moment *m, uint32_t *floor)
 {
     bool beside;
     begin_running();
-    uint32_t n = atomic_fetch_add(&last_phase, 1) + 1;
-    if (n >= PHASES) {
-        atomic_store(&last_phase, PHASES);
+    uint32_t n = next_phase();
+    if (!n) {
         end_running();
         return 0;
     }
