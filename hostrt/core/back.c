@@ -111,15 +111,16 @@ static void put_stage(struct ompgpu_thread *t)
 /* ------------------------------------------------------------------ what is expected */
 void ompgpu_back_expect(struct ompgpu_thread *t, const struct ompgpu_entry *e)
 {
-    struct ompgpu_expected x = { .device = e->device, .size = e->end - e->begin };
+    uintptr_t device = e->device;
+    size_t size = e->end - e->begin;
     if (e->pack)
-        x.device = (uintptr_t)ompgpu_pack_bytes(e->pack, &x.size);
+        device = (uintptr_t)ompgpu_pack_bytes(e->pack, &size);
     unsigned i = 0;
-    while (i < t->nexpected && t->expected[i].device != x.device)
+    while (i < t->nexpected && t->expected[i].device != device)
         i++;
-    if (i == OMPGPU_FEW_EXPECTED || x.size > MOST_EXPECTED)
+    if (i == OMPGPU_FEW_EXPECTED || size > MOST_EXPECTED)
         return;
-    t->expected[i] = x;
+    t->expected[i] = (struct ompgpu_expected){ .device = device, .size = size };
     t->nexpected += i == t->nexpected;
 }
 

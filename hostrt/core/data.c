@@ -760,11 +760,24 @@ static void take_reference(struct work *w, const struct ompgpu_map *m, struct om
         e->taken.refs += ompgpu_refs_take_all(e);
 }
 
-/* *more: there is more to do than counting. */
-static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
+/* What was found for an item first is another mapping by now where the lock was given up. */
+static inline struct ompgpu_entry *find_again(struct work *w, unsigned i)
 {
+    const struct ompgpu_map *m = &w->maps[i];
+    struct ompgpu_entry *e = i < OMPGPU_FEW_LEFT ? w->found[i] : NULL;
+    if (e && e->listed && (uintptr_t)m->begin >= e->begin && (uintptr_t)m->begin < e->end)
+        return e;
+    return ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
+}
+
+/* *more: there is more to do than counting. */
+static int count_down(struct work *w, unsigned i, bool *more)
+{
+    const struct ompgpu_map *m = &w->maps[i];
     struct ompgpu_entry *e;
     const int found = find_entry(w, m, &e);
+    if (i < OMPGPU_FEW_LEFT)
+        w->found[i] = e;
     if (found < 0 || (found && w->how != OMPGPU_LEAVE_REGION))
         return found < 0 ? -1 : ompgpu_item_partly_mapped(w, m, e);
     if (found) /* what the construct mapped has gone since, and a part of it come back */
@@ -788,8 +801,8 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
 
 static void undo_counting(struct work *w, unsigned i)
 {
-    const struct ompgpu_map *m = &w->maps[i];
-    struct ompgpu_entry *e = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
+    struct ompgpu_entry *e =
+        ompgpu_present_find(w->dev, (uintptr_t)w->maps[i].begin, w->maps[i].size);
     if (e && e->counted == w->number) {
         ompgpu_refs_add(e, e->taken.refs);
         e->holds += e->taken.holds;
@@ -806,9 +819,10 @@ static int fetch_part(struct work *w, const struct ompgpu_map *m, struct ompgpu_
            ompgpu_back_add(back, e, m, p.begin, p.size);
 }
 
-static int add_copy_back(struct work *w, const struct ompgpu_map *m, struct ompgpu_back *back)
+static int add_copy_back(struct work *w, unsigned i, struct ompgpu_back *back)
 {
-    struct ompgpu_entry *e = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
+    const struct ompgpu_map *m = &w->maps[i];
+    struct ompgpu_entry *e = find_again(w, i);
     if (!e || is_partial(e, m) || !(m->flags & OMPGPU_MAP_FROM) ||
         (m->flags & (OMPGPU_MAP_DELETE | OMPGPU_MAP_RELEASE)))
         return 0;
@@ -844,7 +858,7 @@ static int bring_back(struct work *w, bool more)
         back.pack = NULL, back.npacked = 0, back.waits = false;
         for (unsigned i = w->n; i-- > 0 && !bad;)
             if (was_counted(w, i))
-                bad = add_copy_back(w, &w->maps[i], &back);
+                bad = add_copy_back(w, i, &back);
         bool left = !bad && back.n && leave_tables(w, &back);
         bad = bad || run_back(w, &back);
         return_to_tables(w, &back, left);
@@ -857,8 +871,7 @@ static int bring_back(struct work *w, bool more)
 
 static void free_if_unused(struct work *w, unsigned i)
 {
-    const struct ompgpu_map *m = &w->maps[i];
-    struct ompgpu_entry *e = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
+    struct ompgpu_entry *e = find_again(w, i);
     if (!e || !is_unused(e))
         return;
     if (ompgpu_watched() && !w->task && w->how != OMPGPU_LEAVE_DISCARD)
@@ -905,7 +918,7 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
     take_region(&w);
     for (unsigned i = n; i-- > 0 && !bad;)
         if (was_counted(&w, i))
-            bad = count_down(&w, &maps[i], &more);
+            bad = count_down(&w, i, &more);
     if (how == OMPGPU_LEAVE_DISCARD)
         bad = 0;
     else

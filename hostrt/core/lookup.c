@@ -4,14 +4,14 @@
 
 uintptr_t ompgpu_data_lookup(struct ompgpu_device *dev, uintptr_t host)
 {
-    uintptr_t device = ompgpu_present_first(dev, host);
+    uintptr_t device = ompgpu_first_find(dev, host);
     if (device)
         return device;
     unsigned held = ompgpu_tables_lock_at(dev, host);
-    const struct ompgpu_entry *e = ompgpu_present_find(dev, host, 1);
+    struct ompgpu_entry *e = ompgpu_present_find(dev, host, 1);
     device = e ? device_address(e, host) : 0;
     if (e && e->begin == host)
-        ompgpu_present_note(dev, e);
+        ompgpu_first_note(dev, e);
     unlock_tables(dev, held);
     return device;
 }

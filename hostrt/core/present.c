@@ -2,8 +2,7 @@
  *
  * It is in parts (parts.c).  A treap (ranges.c) has the mappings of each in their order.  Before it
  * stands an index: what was found last, by a hash of the address.  Who only asks where something is
- * gets that of the first byte of a mapping from a second table, which has the device address
- * itself: one line of the cache, where the mapping would be another two.
+ * has a table of his own (first.c).
  *
  * In its steady state a region finds all of its items mapped and only counts them, and host threads
  * that do so with data of their own should not wait for each other.  So this needs no lock: the
@@ -63,12 +62,40 @@ static struct ompgpu_spares *spares_for(struct ompgpu_device *dev, uintptr_t beg
                                           : &dev->wide_spares;
 }
 
+static struct ompgpu_spares *spares_of(struct ompgpu_device *dev, const struct ompgpu_entry *e)
+{
+    return ompgpu_is_wide(e) ? &dev->wide_spares : &ompgpu_part_at(dev, e->begin)->spares;
+}
+
+/* A list from that of those which threads have given back. */
+static struct ompgpu_entry *take_back(struct ompgpu_spares *s)
+{
+    struct ompgpu_entry *e = LOAD(&s->back);
+    if (!e)
+        return NULL;
+    if (!__libc_single_threaded)
+        return __atomic_exchange_n(&s->back, NULL, __ATOMIC_ACQUIRE);
+    s->back = NULL;
+    return e;
+}
+
+static void give_back(struct ompgpu_spares *s, struct ompgpu_entry *e)
+{
+    e->spare = LOAD(&s->back);
+    if (__libc_single_threaded)
+        s->back = e;
+    else
+        while (!__atomic_compare_exchange_n(&s->back, &e->spare, e, true, __ATOMIC_RELEASE,
+                                            __ATOMIC_RELAXED))
+            ;
+}
+
 struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin, size_t size,
                                       uintptr_t device, long refs)
 {
     struct ompgpu_spares *s = spares_for(dev, begin, size);
-    if (!s->first && LOAD(&s->back))
-        s->first = __atomic_exchange_n(&s->back, NULL, __ATOMIC_ACQUIRE);
+    if (!s->first)
+        s->first = take_back(s);
     if (!s->first)
         make_spares(s);
     struct ompgpu_entry *e = s->first;
@@ -86,7 +113,7 @@ struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin
 
 void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
-    struct ompgpu_spares *s = spares_for(dev, e->begin, e->end - e->begin);
+    struct ompgpu_spares *s = spares_of(dev, e);
     ompgpu_xfree(e->uses);
     ompgpu_xfree(e->attachments);
     ompgpu_xfree(e->agreed);
@@ -95,10 +122,7 @@ void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
     STORE(&e->count, (LOAD(&e->count) & ~(NEXT_LIFE - 1)) + NEXT_LIFE);
     STORE(&e->begin, 0);
     STORE(&e->end, 0);
-    e->spare = LOAD(&s->back);
-    while (!__atomic_compare_exchange_n(&s->back, &e->spare, e, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED))
-        ;
+    give_back(s, e);
 }
 
 long ompgpu_refs_take_all(struct ompgpu_entry *e)
@@ -119,30 +143,13 @@ void ompgpu_entry_ready(struct ompgpu_entry *e)
  * some of the hash of the address that was looked up: so hardly another mapping is looked at. */
 enum { WAYS = 8, FIRST_BITS = 6 };
 typedef uintptr_t place; /* atomic */
-struct first_byte {      /* of a mapping; atomic */
-    uintptr_t host, device;
-};
-enum { FIRSTS = LINE / sizeof(struct first_byte) };
 struct ompgpu_quick {
-    struct ompgpu_quick *older;          /* who has no lock may read it still */
-    void *memory;                        /* it is in */
-    unsigned bits;                       /* log2 of the number of sets */
-    place (*sets)[WAYS];                 /* after it; of each set what was found last comes first */
-    struct first_byte (*firsts)[FIRSTS]; /* after these, twice as many sets */
-    /* atomic, odd while `firsts` is being changed; in a line of its own, which others need not
-     * read */
-    uint64_t changes __attribute__((aligned(64)));
+    struct ompgpu_quick *older; /* who has no lock may read it still */
+    void *memory;               /* it is in */
+    unsigned bits;              /* log2 of the number of sets */
+    place (*sets)[WAYS];        /* after it; of each set what was found last comes first */
 };
 _Static_assert(sizeof(place[WAYS]) == LINE, "a set is a line");
-
-/* Twice: arrays lie at steps, and for each factor there are steps with which it would fill some of
- * the sets only. */
-static uint64_t hash_of(uintptr_t address)
-{
-    const uint64_t factor = 0x9e3779b97f4a7c15ull;
-    uint64_t h = address * factor;
-    return (h ^ h >> 32) * factor;
-}
 
 static place *set_of(struct ompgpu_quick *q, uint64_t hash)
 {
@@ -176,74 +183,11 @@ static struct ompgpu_entry *mapping_in(place p)
 
 static void note(struct ompgpu_quick *q, uintptr_t address, struct ompgpu_entry *e)
 {
-    uint64_t hash = hash_of(address);
+    uint64_t hash = ompgpu_hash(address);
     place *set = set_of(q, hash);
     for (unsigned i = WAYS; --i;)
         STORE(&set[i], set[i - 1]);
     STORE(&set[0], (uintptr_t)e | tag_of(hash));
-}
-
-/* ------------------------------------------------------------------ first bytes */
-/* A set is half full on average where the index is about to grow.  What finds no place in its own
- * goes to the one beside it. */
-static struct first_byte *firsts_of(struct ompgpu_quick *q, uintptr_t host, unsigned beside)
-{
-    return q->firsts[(hash_of(host) >> (63 - q->bits)) ^ beside];
-}
-
-/* FIRSTS: it has none.  Without branches, as match(). */
-static inline unsigned place_of(const struct first_byte *set, uintptr_t host)
-{
-    unsigned found = 1u << FIRSTS;
-    for (unsigned i = 0; i < FIRSTS; i++)
-        found |= (unsigned)(LOAD(&set[i].host) == host) << i;
-    return (unsigned)__builtin_ctz(found);
-}
-
-/* What is read of `firsts` between two equal, even values of `changes` belongs together. */
-static void set_first(struct ompgpu_quick *q, struct first_byte *f, uintptr_t host,
-                      uintptr_t device)
-{
-    STORE(&q->changes, q->changes + 1);
-    STORE(&f->host, host);
-    STORE(&f->device, device);
-    STORE(&q->changes, q->changes + 1);
-}
-
-/* The place of a first byte, of host 0 a free one; NULL: there is none. */
-static struct first_byte *find_first(struct ompgpu_quick *q, uintptr_t home, uintptr_t host)
-{
-    for (unsigned beside = 0; beside < 2; beside++) {
-        struct first_byte *set = firsts_of(q, home, beside);
-        unsigned i = place_of(set, host);
-        if (i < FIRSTS)
-            return &set[i];
-    }
-    return NULL;
-}
-
-/* One that is not there yet.  Where all is full, one that was there before has to go: the index has
- * it still. */
-static void add_first(struct ompgpu_quick *q, const struct ompgpu_entry *e)
-{
-    struct first_byte *f = find_first(q, e->begin, 0);
-    set_first(q, f ? f : firsts_of(q, e->begin, 0), e->begin, e->device);
-}
-
-static void note_first(struct ompgpu_quick *q, const struct ompgpu_entry *e)
-{
-    struct first_byte *f = find_first(q, e->begin, e->begin);
-    if (f)
-        set_first(q, f, e->begin, e->device);
-    else
-        add_first(q, e);
-}
-
-static void forget_first(struct ompgpu_quick *q, const struct ompgpu_entry *e)
-{
-    struct first_byte *f = find_first(q, e->begin, e->begin);
-    if (f)
-        set_first(q, f, 0, 0);
 }
 
 /* That of an address, without the lock; NULL: there is none. */
@@ -253,37 +197,17 @@ static inline struct ompgpu_quick *quick_at(struct ompgpu_device *dev, uintptr_t
     return part ? LOAD(&part->quick) : NULL;
 }
 
-uintptr_t ompgpu_present_first(struct ompgpu_device *dev, uintptr_t host)
-{
-    struct ompgpu_quick *q = quick_at(dev, host);
-    if (!q || !host)
-        return 0;
-    uint64_t changes = LOAD(&q->changes);
-    const struct first_byte *f = find_first(q, host, host);
-    uintptr_t device = f ? LOAD(&f->device) : 0;
-    return !(changes & 1) && LOAD(&q->changes) == changes ? device : 0;
-}
-
-void ompgpu_present_note(struct ompgpu_device *dev, const struct ompgpu_entry *e)
-{
-    struct ompgpu_quick *q = quick_at(dev, e->begin);
-    if (q && e->listed)
-        note_first(q, e);
-}
-
 /* ------------------------------------------------------------------ its size */
 static struct ompgpu_quick *make_quick(unsigned bits)
 {
     struct ompgpu_quick *q;
-    size_t sets = ((size_t)1 << bits) * sizeof *q->sets;
-    size_t size = sets + 2 * ((size_t)1 << bits) * sizeof *q->firsts;
+    size_t size = ((size_t)1 << bits) * sizeof *q->sets;
     char *memory = ompgpu_xalloc(sizeof *q + size + LINE);
     if (!memory)
         return NULL;
-    q = (struct ompgpu_quick *)(((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    q = (struct ompgpu_quick *)memory;
     q->memory = memory, q->bits = bits;
-    q->sets = (place(*)[WAYS])(q + 1);
-    q->firsts = (struct first_byte(*)[FIRSTS])((char *)q->sets + sets);
+    q->sets = (place(*)[WAYS])(((uintptr_t)(q + 1) + LINE - 1) & ~(uintptr_t)(LINE - 1));
     ompgpu_use_large_pages(q->sets, size);
     return q;
 }
@@ -299,10 +223,8 @@ static void grow(struct ompgpu_part *part)
     for (size_t i = 0; old && i < (size_t)1 << old->bits; i++)
         for (unsigned k = WAYS; k-- > 0;) {
             struct ompgpu_entry *e = mapping_in(old->sets[i][k]);
-            if (e && e->listed) {
+            if (e && e->listed)
                 note(q, e->begin, e);
-                note_first(q, e);
-            }
         }
     STORE(&part->quick, q);
 }
@@ -324,21 +246,40 @@ static struct ompgpu_entry *search(struct ompgpu_device *dev, const struct ompgp
     return dev->wide.count ? lower(e, &dev->wide, begin, size) : e;
 }
 
-struct ompgpu_entry *ompgpu_present_find(struct ompgpu_device *dev, uintptr_t begin, size_t size)
+static inline bool is_in(const struct ompgpu_entry *e, uintptr_t address)
 {
-    const struct ompgpu_part *part = ompgpu_part_at(dev, begin);
+    return e && e->listed && address >= e->begin && address < e->end;
+}
+
+/* What is not in the first place of its set. */
+static __attribute__((noinline)) struct ompgpu_entry *find_further(struct ompgpu_device *dev,
+                                                                   const struct ompgpu_part *part,
+                                                                   uintptr_t begin, size_t size)
+{
     struct ompgpu_quick *quick = part ? part->quick : NULL;
-    const uint64_t hash = hash_of(begin);
+    const uint64_t hash = ompgpu_hash(begin);
     const place *set = quick ? set_of(quick, hash) : NULL;
     for (unsigned found = set ? match(set, hash) : 0; found; found &= found - 1) {
-        const struct ompgpu_entry *e = mapping_in(set[__builtin_ctz(found)]);
-        if (e && e->listed && begin >= e->begin && begin < e->end)
-            return (struct ompgpu_entry *)e;
+        struct ompgpu_entry *e = mapping_in(set[__builtin_ctz(found)]);
+        if (is_in(e, begin))
+            return e;
     }
     struct ompgpu_entry *e = search(dev, part, begin, size);
     if (e && e->begin <= begin && quick)
         note(quick, begin, e);
     return e;
+}
+
+struct ompgpu_entry *ompgpu_present_find(struct ompgpu_device *dev, uintptr_t begin, size_t size)
+{
+    const struct ompgpu_part *part = ompgpu_part_at(dev, begin);
+    if (part && part->quick) {
+        const uint64_t hash = ompgpu_hash(begin);
+        const place *first = set_of(part->quick, hash);
+        if (may_be(first, hash) && is_in(mapping_in(*first), begin))
+            return mapping_in(*first);
+    }
+    return find_further(dev, part, begin, size);
 }
 
 struct ompgpu_entry *ompgpu_present_next(struct ompgpu_device *dev, uintptr_t after)
@@ -388,16 +329,14 @@ void ompgpu_present_insert(struct ompgpu_device *dev, struct ompgpu_entry *e)
         count_far(dev, part, e, 1);
     if (!part->quick || part->present.count + dev->wide.count > (size_t)4 << part->quick->bits)
         grow(part);
-    if (part->quick) {
+    if (part->quick)
         note(part->quick, e->begin, e);
-        add_first(part->quick, e);
-    }
 }
 
 /* The index may have it for addresses in it besides the first. */
 static void forget(struct ompgpu_quick *q, const struct ompgpu_entry *e)
 {
-    place *set = set_of(q, hash_of(e->begin));
+    place *set = set_of(q, ompgpu_hash(e->begin));
     unsigned i = 0;
     while (i < WAYS && mapping_in(set[i]) != e)
         i++;
@@ -409,10 +348,9 @@ void ompgpu_present_remove(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
     struct ompgpu_part *part = ompgpu_part_at(dev, e->begin);
     bool wide = ompgpu_is_wide(e);
-    if (part->quick) {
+    if (part->quick)
         forget(part->quick, e);
-        forget_first(part->quick, e);
-    }
+    ompgpu_first_forget(part, e);
     bool locked = ompgpu_reverse_lock();
     ompgpu_ranges_remove(wide ? &dev->wide : &part->present, &e->range);
     ompgpu_reverse_unlock(locked);
@@ -433,6 +371,7 @@ static void close_spares(struct ompgpu_spares *s)
 static void close_part(struct ompgpu_part *part)
 {
     close_spares(&part->spares);
+    ompgpu_firsts_close(part);
     for (struct ompgpu_quick *q; (q = part->quick);) {
         part->quick = q->older;
         ompgpu_xfree(q->memory);
@@ -468,7 +407,7 @@ static bool find_item(struct nearby *n, const struct ompgpu_map *m, struct ompgp
     struct ompgpu_quick *q = quick_near(n, at);
     if (!q)
         return false;
-    const uint64_t hash = hash_of(at);
+    const uint64_t hash = ompgpu_hash(at);
     const place *set = set_of(q, hash);
     for (unsigned ways = match(set, hash); ways; ways &= ways - 1) {
         struct ompgpu_entry *e = mapping_in(LOAD(&set[__builtin_ctz(ways)]));

@@ -58,6 +58,7 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
     /* omp_target_associate_ptr: device memory is the user's */
     bool associated;
     bool listed;  /* it is in the table */
+    bool asked;   /* it is in first.c's table, or has been */
     bool shared;  /* an allocation: the host reaches it at the same address */
     bool busy;    /* being copied, by a thread that does not hold the lock (fill.c) */
     bool lost;    /* its value, with the device (rescue.c) */
@@ -113,11 +114,6 @@ struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *, uintptr_t begin, s
 void ompgpu_entry_free(struct ompgpu_device *, struct ompgpu_entry *); /* has left the table */
 void ompgpu_entries_close(struct ompgpu_device *);
 struct ompgpu_entry *ompgpu_present_find(struct ompgpu_device *, uintptr_t begin, size_t size);
-/* Device address of the first byte of a mapping; the lock is not needed.  0: it is none, or one
- * that only a look-up with the lock finds. */
-uintptr_t ompgpu_present_first(struct ompgpu_device *, uintptr_t host);
-/* Where its storage is, is to be found so: it has moved, or nothing but the lock found it. */
-void ompgpu_present_note(struct ompgpu_device *, const struct ompgpu_entry *);
 void ompgpu_present_insert(struct ompgpu_device *, struct ompgpu_entry *);
 void ompgpu_present_remove(struct ompgpu_device *, struct ompgpu_entry *);
 /* Without the lock, for a region: all its items are present, and have been counted. */
@@ -132,6 +128,25 @@ size_t ompgpu_present_count(const struct ompgpu_device *);
  * or the address's part. */
 struct ompgpu_entry *ompgpu_present_reach(struct ompgpu_device *, uintptr_t host, bool whole);
 
+/* Twice: arrays lie at steps, and for each factor there are steps with which it would fill some of
+ * a table's sets only. */
+static inline uint64_t ompgpu_hash(uintptr_t address)
+{
+    const uint64_t factor = 0x9e3779b97f4a7c15ull;
+    uint64_t h = address * factor;
+    return (h ^ h >> 32) * factor;
+}
+
+/* -------------------------------------------------------- first bytes (first.c) */
+struct ompgpu_part;
+/* Device address of the first byte of a mapping; the lock is not needed.  0: it is none, or one
+ * that only a look-up with the lock finds. */
+uintptr_t ompgpu_first_find(struct ompgpu_device *, uintptr_t host);
+/* Where its storage is, is to be found so: it has moved, or nothing but the lock found it. */
+void ompgpu_first_note(struct ompgpu_device *, struct ompgpu_entry *);
+void ompgpu_first_forget(struct ompgpu_part *, const struct ompgpu_entry *); /* it goes */
+void ompgpu_firsts_close(struct ompgpu_part *);
+
 /* -------------------------------------------------------- parts of the table (parts.c) */
 enum { OMPGPU_PARTS = 16, OMPGPU_GRANULE_BITS = 21, OMPGPU_OWNER_BITS = 12 };
 /* What is held of a table: bit per part, and … */
@@ -145,12 +160,13 @@ struct ompgpu_part {
     char apart[OMPGPU_APART]; /* from what other threads use, before and … */
     pthread_mutex_t lock;     /* guards what follows, but for what is atomic */
     struct ompgpu_ranges present;
-    struct ompgpu_quick *quick; /* atomic: see present.c */
-    uint64_t construct;         /* how many constructs have counted here */
-    unsigned nbusy;             /* mappings in it that are */
-    unsigned nfar;              /* … whose base lies in another granule */
+    struct ompgpu_quick *quick;   /* atomic: see present.c */
+    struct ompgpu_firsts *firsts; /* … first.c */
+    uint64_t construct;           /* how many constructs have counted here */
+    unsigned nbusy;               /* mappings in it that are */
+    unsigned nfar;                /* … whose base lies in another granule */
     struct ompgpu_spares spares;
-    char apart_too[512 - OMPGPU_APART - sizeof(pthread_mutex_t) - 64]; /* … after it */
+    char apart_too[512 - OMPGPU_APART - sizeof(pthread_mutex_t) - 72]; /* … after it */
 };
 _Static_assert(sizeof(struct ompgpu_part) == 512, "a power of two, for the address of number i");
 /* The same, to map something; held by the caller. */

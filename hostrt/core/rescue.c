@@ -140,7 +140,8 @@ static bool move_entry(struct ompgpu_entry *e, void *argument)
     if (!e->owner && !e->associated)
         ompgpu_data_release(m->dev, e);
     e->device = (uintptr_t)e->shadow;
-    ompgpu_present_note(m->dev, e);
+    if (e->asked)
+        ompgpu_first_note(m->dev, e);
     return true;
 }
 

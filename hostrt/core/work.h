@@ -5,6 +5,7 @@
 #include <sys/single_threaded.h>
 #include "hostrt/core/core.h"
 
+enum { OMPGPU_FEW_LEFT = 16 };
 struct work { /* one construct at work */
     struct ompgpu_device *dev;
     struct ompgpu_where *where;
@@ -18,7 +19,8 @@ struct work { /* one construct at work */
     struct ompgpu_fill fill;      /* what goes to the device */
     uint64_t counted;             /* bit i: for item i a mapping was counted, up or down */
     bool holds;                   /* an item has `ompx_hold` */
-    enum ompgpu_leave how;        /* leaving only */
+    enum ompgpu_leave how;        /* leaving only, as the next one */
+    struct ompgpu_entry *found[OMPGPU_FEW_LEFT]; /* for item i, as it was counted; NULL: none */
 };
 
 /* ------------------------------------------------------------------ the table */

@@ -118,11 +118,29 @@ static void note_used(struct cuda_cache *c, struct cuda_block *b)
     atomic_store_explicit(&u->address, b->address, memory_order_release);
 }
 
+/* Others may be about to, too. */
+static bool take_address(_Atomic CUdeviceptr *place, CUdeviceptr address)
+{
+    if (!__libc_single_threaded)
+        return atomic_compare_exchange_strong(place, &address, 0);
+    atomic_store_explicit(place, 0, memory_order_relaxed);
+    return true;
+}
+
+static struct cuda_block *take_block(_Atomic(struct cuda_block *) *place)
+{
+    if (!__libc_single_threaded)
+        return atomic_exchange(place, NULL);
+    struct cuda_block *b = atomic_load_explicit(place, memory_order_relaxed);
+    atomic_store_explicit(place, NULL, memory_order_relaxed);
+    return b;
+}
+
 static struct cuda_block *take_used(struct cuda_cache *c, CUdeviceptr address)
 {
     for (struct cuda_used *u = c->used; u < c->used + CUDA_CACHED; u++) {
         CUdeviceptr is = atomic_load_explicit(&u->address, memory_order_relaxed);
-        if (is == address && atomic_compare_exchange_strong(&u->address, &is, 0))
+        if (is == address && take_address(&u->address, address))
             return u->block;
     }
     return NULL;
@@ -145,7 +163,7 @@ static struct cuda_block *take_kept(struct cuda_cache *c, size_t size)
     struct cuda_block *b = NULL;
     for (struct cuda_kept *k = c->kept; k < c->kept + CUDA_CACHED && !b; k++)
         if (k->size == size && atomic_load_explicit(&k->block, memory_order_relaxed))
-            b = atomic_exchange(&k->block, NULL);
+            b = take_block(&k->block);
     if (b)
         atomic_store_explicit(&b->kept, false, memory_order_relaxed);
     return b;
@@ -157,7 +175,7 @@ static CUresult empty_caches(struct cuda_memory *m, bool *any)
     CUresult err = CUDA_SUCCESS;
     for (struct cuda_cache *c = m->caches; c; c = c->next)
         for (unsigned i = 0; i < CUDA_CACHED; i++) {
-            struct cuda_block *b = atomic_exchange(&c->kept[i].block, NULL);
+            struct cuda_block *b = take_block(&c->kept[i].block);
             if (!b)
                 continue;
             *any = true;
