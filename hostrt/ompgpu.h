@@ -207,6 +207,8 @@ void *__ompgpu_defer_target(struct ompgpu_region *, const struct ompgpu_map *, u
 void *__ompgpu_defer_data(const struct ompgpu_place *, long device, const struct ompgpu_map *,
                           unsigned n, _Bool depends);
 void __ompgpu_deferred(void *, __UINTPTR_TYPE__ event);
+/* After NULL: the host does it, and the caller may make a task for that. */
+_Bool __ompgpu_is_host(long device);
 /* Around the host version of a region (core/host.c). */
 struct ompgpu_host_icvs {
     int threads, dynamic, levels, schedule, chunk;

@@ -359,6 +359,15 @@ struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *where, long n
     return get_device_slowly(where, number);
 }
 
+bool ompgpu_is_host(long number)
+{
+    ompgpu_start();
+    if (number == OMPGPU_DEVICE_DEFAULT || number == OMPGPU_DEVICE_BY_ICV)
+        number = ompgpu_default_device();
+    return number < 0 || number >= ompgpu_ndevices ||
+           state_of(&ompgpu_devices[number]) == OMPGPU_DEVICE_HOST;
+}
+
 int ompgpu_device_try(int number, struct ompgpu_device **device)
 {
     const char *file;

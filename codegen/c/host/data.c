@@ -28,19 +28,25 @@ static void write_deferred_call(struct cg *cg, const struct omp_construct *c, en
 {
     open_data(cg, c, leaf);
     cg_line(cg, "void *@task = 0;");
+    cg_declare_later(cg, c);
     cg_open(cg, "if (@if)");
     cg_declare_list(cg, c);
     const char *arguments =
         cg_strf(cg, "&@place, @device, %s", cg_entries_of(cg, c, cg_maps(cg, c, NULL)));
     cg_defer(cg, c, "__ompgpu_defer_data", arguments);
     cg_open(cg, "if (!@task)");
-    cg_wait(cg, c);
+    cg_wait(cg, c, cg_strf(cg, "@device"));
     cg_line(cg, "%s(%s);", function, arguments);
     cg_close(cg);
     cg_free_list(cg, c);
     cg_close(cg);
-    cg_wait_else(cg, c);
     cg_detached_task(cg, c);
+    if (cg_clause(c, OMPC_DEPEND)) {
+        cg_open(cg, "else");
+        cg_host_task(cg, c);
+        cg_line(cg, ";");
+        cg_close(cg);
+    }
     cg_close(cg);
 }
 

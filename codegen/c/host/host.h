@@ -53,9 +53,12 @@ bool cg_any_deferrable(const struct cg *);
 void cg_defer(struct cg *, const struct omp_construct *, const char *function,
               const char *arguments);
 void cg_detached_task(struct cg *, const struct omp_construct *); /* of @task */
-/* What it depends on has ended: where it is not deferred; … where its `if` clause says no. */
-void cg_wait(struct cg *, const struct omp_construct *);
-void cg_wait_else(struct cg *, const struct omp_construct *);
+/* Where it depends on others, and the runtime has not taken it: @later, may it be done later?;
+ * they have ended, unless it may and the device is the host; the task of what follows, on the host.
+ */
+void cg_declare_later(struct cg *, const struct omp_construct *);
+void cg_wait(struct cg *, const struct omp_construct *, const char *device);
+void cg_host_task(struct cg *, const struct omp_construct *);
 
 /* ------------------------------------------------------------------ version.c */
 /* The declare reductions that changed clauses name; nothing where there are none. */

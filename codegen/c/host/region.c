@@ -351,18 +351,19 @@ static void write_deferred_target(struct cg *cg, const struct omp_construct *c, 
     cg_open_scope(cg);
     cg_line(cg, "void *@task = 0;");
     cg_line(cg, "_Bool @on_host = 1;");
+    cg_declare_later(cg, c);
     cg_open(cg, "if (%s)", condition ? condition : "1"); /* false: maps are not evaluated */
     const char *arguments = call_arguments(cg, c, p, declare_call(cg, c, p));
     cg_defer(cg, c, "__ompgpu_defer_target", arguments);
     cg_open(cg, "if (!@task)");
-    cg_wait(cg, c);
+    cg_wait(cg, c, cg_strf(cg, "@launch.device"));
     cg_line(cg, "@on_host = __ompgpu_target(%s);", arguments);
     cg_close(cg);
     cg_free_list(cg, c);
     cg_close(cg);
-    cg_wait_else(cg, c);
     cg_detached_task(cg, c);
     cg_line(cg, "else if (@on_host)");
+    cg_host_task(cg, c);
     cg_host_version(cg, c);
     cg_close(cg);
 }
@@ -407,7 +408,12 @@ void cg_target(struct cg *cg, const struct omp_construct *c)
 void cg_host_region(struct cg *cg, const struct omp_construct *c)
 {
     unsigned open = cg->out->open;
-    cg_task_around(cg, c);
+    if (cg_is_deferrable(cg, c)) {
+        cg_open_scope(cg);
+        cg_declare_later(cg, c);
+        cg_host_task(cg, c);
+    } else
+        cg_task_around(cg, c);
     cg_open_scope(cg);
     cg_host_version(cg, c);
     cg_close_to(cg, open);

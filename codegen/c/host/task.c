@@ -1,8 +1,11 @@
 /* task.c - the host's tasks for a construct.
  *
  * depend: it waits for the others.  in_reduction: in it the variable is the copy of the host's task
- * reduction.  nowait: the runtime may take the construct, and a detached task stands for it. */
+ * reduction.  nowait: the runtime may take the construct, and a detached task stands for it.  Where
+ * the host does what depends on others, it is a task of its own, and the encountering one goes on:
+ * it may have to, for the others to end. */
 #include "codegen/c/host/host.h"
+#include "driver/base/mem.h"
 
 static const char *task_clauses(struct cg *cg, const struct omp_construct *c)
 {
@@ -68,22 +71,78 @@ void cg_detached_task(struct cg *cg, const struct omp_construct *c)
     cg_close(cg);
 }
 
-/* What the construct depends on has ended, where it is not deferred. */
-void cg_wait(struct cg *cg, const struct omp_construct *c)
+/* ------------------------------------------------------------------ on the host
+ * The runtime has not taken it. */
+void cg_declare_later(struct cg *cg, const struct omp_construct *c)
 {
-    if (cg_clause(c, OMPC_DEPEND)) {
-        cg_task_around(cg, c);
-        cg_marker(cg, cg->place);
-        cg_line(cg, ";");
-    }
+    const struct omp_clause *k = cg_clause(c, OMPC_NOWAIT);
+    if (cg_clause(c, OMPC_DEPEND))
+        cg_line(cg, "_Bool @later = %s;",
+                cg_never_waits(c) ? "1" : cg_strf(cg, "!!(%s)", cg_expr(cg, k->expr.extent)));
 }
 
-/* The `if` clause says no. */
-void cg_wait_else(struct cg *cg, const struct omp_construct *c)
+void cg_wait(struct cg *cg, const struct omp_construct *c, const char *device)
 {
-    if (cg_clause(c, OMPC_DEPEND) && cg_clause(c, OMPC_IF)) {
-        cg_open(cg, "else");
-        cg_wait(cg, c);
-        cg_close(cg);
-    }
+    if (!cg_clause(c, OMPC_DEPEND))
+        return;
+    cg_line(cg, "@later = @later && __ompgpu_is_host(%s);", device);
+    cg_open(cg, "if (!@later)");
+    cg_task_around(cg, c);
+    cg_marker(cg, cg->place);
+    cg_line(cg, ";");
+    cg_close(cg);
+}
+
+/* Of its own storage, which the task shares: a list item that is mapped, an array or a struct. */
+static bool is_shared(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < c->ncaptures; i++)
+        if (c->captures[i].var == v)
+            return c->captures[i].kind != OMPCAP_BYVAL && c->captures[i].kind != OMPCAP_POINTER &&
+                   (c->captures[i].kind != OMPCAP_DEVICE_PTR || v->type->kind != OMPT_POINTER);
+    return cg_is_aggregate(v->type);
+}
+
+static bool is_declared_in(const struct omp_construct *c, const struct omp_var *v)
+{
+    return v->decl >= c->pragma.begin && v->decl < c->body.end;
+}
+
+typedef VEC(const struct omp_var *) var_list;
+
+/* A variable of a block's `extern` may have another meaning here, or none. */
+static void keep_value(var_list *list, const struct omp_construct *c, const struct omp_var *v)
+{
+    unsigned i = 0;
+    while (i < list->n && list->at[i] != v)
+        i++;
+    if (i == list->n && !is_shared(c, v) && !is_declared_in(c, v) && !v->carries && !v->in_blocks &&
+        !v->is_constexpr)
+        *VEC_PUSH(NULL, list) = v;
+}
+
+/* What the region and its clauses take the value of, as it is when the construct is reached. */
+static void find_values(const struct cg *cg, const struct omp_construct *c, var_list *list)
+{
+    const struct omp_unit *u = cg->unit;
+    for (unsigned i = 0; i < c->ncaptures; i++)
+        keep_value(list, c, c->captures[i].var);
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = cg_first_ref(u, k->expr.extent.begin);
+             i < u->nrefs && u->refs[i].offset < k->expr.extent.end; i++)
+            keep_value(list, c, u->refs[i].var);
+}
+
+void cg_host_task(struct cg *cg, const struct omp_construct *c)
+{
+    if (!cg_clause(c, OMPC_DEPEND))
+        return;
+    var_list list = { 0 };
+    find_values(cg, c, &list);
+    cg_marker(cg, cg->place);
+    cg_put(cg, "#pragma omp task if(@later) default(shared)%s", task_clauses(cg, c));
+    for (unsigned i = 0; i < list.n; i++)
+        cg_put(cg, "%s%s", i ? ", " : " firstprivate(", list.at[i]->name);
+    cg_puts(cg, list.n ? ")" : "");
+    cg_marker(cg, cg->place);
 }
