@@ -26,6 +26,7 @@ static void depend_on_what_goes_on(int *order, int n)
         p[i] = 0;
     order[0] = 0;
 #pragma omp task depend(out: order[0]) detach(event) shared(order)
+#pragma omp atomic write
     order[0] = 1;
 #pragma omp target nowait depend(inout: order[0]) map(tofrom: order[0:1], p[0:n], w) firstprivate(arr, s) map(from: sum)
     {
@@ -53,7 +54,10 @@ static void depend_on_what_goes_on(int *order, int n)
 #pragma omp target parallel for reduction(+: sum) nowait depend(inout: order[0])
     for (int i = 0; i < n; i++)
         sum += 1;
-    CHECK(order[0] <= 1);
+    int so_far;
+#pragma omp atomic read
+    so_far = order[0];
+    CHECK(so_far <= 1);
     global = 1000, n = 0, teams = 0, chunk = 0, p = NULL, arr[1] = s.a[2] = 100;
     omp_fulfill_event(event);
 #pragma omp taskwait
