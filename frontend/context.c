@@ -107,6 +107,7 @@ static enum answer arch_trait(struct selector *s, unsigned b, unsigned e)
 static bool host_is_gcc;
 
 void fe_set_host(bool gcc) { host_is_gcc = gcc; }
+bool fe_host_is_gcc(void) { return host_is_gcc; }
 const char *fe_vendor(void) { return host_is_gcc ? "gnu" : "llvm"; }
 
 /* Of the host's compiler, whose traits a declare variant has there; clang compiles for devices. */

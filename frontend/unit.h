@@ -751,6 +751,7 @@ bool fe_is_for_gpu(const char *function);
 void fe_set_archs(unsigned long lowest, unsigned long highest);
 /* Is the host text for gcc, which knows no metadirective before version 15? */
 void fe_set_host(bool gcc);
+bool fe_host_is_gcc(void);
 /* The vendor, as context selectors name it, that every context has. */
 const char *fe_vendor(void);
 /* May the loop of a construct with one team run on several?  with_remarks: says what stops that. */

@@ -25,7 +25,8 @@ static const char host_directives[] =
 /* Constructs of the host with these become others first (frontend/lower). */
 static const char *const lowered_clauses[] = { "transparent", "apply",         "induction",
                                                "doacross",    "init_complete", "reverse_offload",
-                                               "original",    "compare",       "inscan" };
+                                               "original",    "compare",       "inscan",
+                                               "destroy" };
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }

@@ -65,6 +65,7 @@ static const struct row {
       lower_variant_block },
     { OMPDIR_BEGIN_METADIRECTIVE, OMPC_COUNT, false, always, lower_metadirective_block },
     { OMPDIR_TASKGRAPH, OMPC_COUNT, false, always, lower_taskgraph },
+    { OMPDIR_DEPOBJ, OMPC_DESTROY, false, lower_destroys, lower_destroy },
     { OMPDIR_DECLARE_REDUCTION, OMPC_COMBINER, false, always, lower_combiner },
     { OMPDIR_TARGET_ENTER_DATA_SPREAD, OMPC_COUNT, false, always, lower_data_spread },
     { OMPDIR_TARGET_EXIT_DATA_SPREAD, OMPC_COUNT, false, always, lower_data_spread },

@@ -177,6 +177,8 @@ bool lower_has_comma(struct fe *, const struct fe_pragma *);
 void lower_device_modifier(struct lowering *, struct fe_pragma *);
 bool lower_has_device_modifier(struct fe *, const struct fe_pragma *);
 void lower_misplaced_iterator(struct lowering *, struct fe_pragma *);
+bool lower_destroys(struct fe *, const struct fe_pragma *);
+void lower_destroy(struct lowering *, struct fe_pragma *);
 bool lower_has_misplaced_iterator(struct fe *, const struct fe_pragma *);
 /* The value of token k in a set of words; 0: it is none of them. */
 unsigned lower_word_at(const struct fe *, const struct fe_pragma *, unsigned k, enum fe_words);

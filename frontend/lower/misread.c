@@ -5,6 +5,8 @@
  *     device(device_num: d)        device(d), but on target: it reads an expression
  *     map(mapper(m), iterator(…), to: x)      map(iterator(…), mapper(m), to: x): an error
  *     from(iterator(…), mapper(m): x)         from(mapper(m), iterator(…): x): a warning
+ *     depobj(d) destroy(d), or destroy        what it makes of `destroy` in versions before 5.2,
+ *                                             where it has no argument; in later ones, an error
  *
  * device={isa("sm_90")} gets its architecture for the check alone (clang22.c): an isa of another
  * one is unknown to the host, and in our choice the architecture would count.
@@ -177,9 +179,56 @@ void lower_misplaced_iterator(struct lowering *l, struct fe_pragma *p)
         arena_printf(fe->a, "%s, %s", first ? iterator : others, first ? others : iterator));
 }
 
+/* ------------------------------------------------------------------ depobj(d) destroy(d) */
+bool lower_destroys(struct fe *fe, const struct fe_pragma *p)
+{
+    return !fe_host_is_gcc() && !fe_is_system(fe, p->extent.begin) &&
+           fe_word_at(fe, p, p->clauses_at, "(");
+}
+
+static void check_argument(struct fe *fe, const struct fe_pragma *p, unsigned close)
+{
+    struct lower_argument a;
+    if (!lower_find(fe, p, OMPC_DESTROY, close, &a) || a.begin == a.at + 1)
+        return;
+    bool same = a.end - a.begin == close - p->clauses_at - 1;
+    for (unsigned k = a.begin; same && k < a.end; k++)
+        same = !strcmp(
+            lower_tokens(fe, p, k, k + 1),
+            lower_tokens(fe, p, p->clauses_at + 1 + k - a.begin, p->clauses_at + 2 + k - a.begin));
+    if (!same)
+        fe_error(fe, p->tokens[a.begin].begin,
+                 "the argument of 'destroy' is not the object that 'depobj' names");
+}
+
+/* The dependences follow a first one that has their number. */
+void lower_destroy(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    const char *object = lower_name(l, "object");
+    unsigned close = fe_closing(fe, p, p->clauses_at);
+    check_argument(fe, p, close);
+    lower_replace(
+        l, p->extent,
+        arena_printf(fe->a,
+                     "{ extern int __kmpc_global_thread_num(void *); extern void "
+                     "__kmpc_free(int, void *, void *); struct %s { long base; unsigned long size; "
+                     "unsigned char flags; }; void **%s = &(%s); "
+                     "__kmpc_free(__kmpc_global_thread_num(0), (struct %s *)*%s - 1, 0); }",
+                     object, object, lower_tokens(fe, p, p->clauses_at + 1, close), object,
+                     object));
+}
+
+static bool destroys(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    return p->c->directive == OMPDIR_DEPOBJ && lower_find(fe, p, OMPC_DESTROY, p->clauses_at, &a) &&
+           lower_destroys(fe, p);
+}
+
 bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
 {
-    return lower_is_split(fe, p) || lower_has_target_default(fe, p) ||
+    return destroys(fe, p) || lower_is_split(fe, p) || lower_has_target_default(fe, p) ||
            lower_has_group_type(fe, p) || lower_lone_isa(fe, p) ||
            next_comma(fe, p, p->clauses_at) || device_modifier(fe, p) ||
            lower_has_misplaced_iterator(fe, p) || lower_is_reverse(fe, p) ||

@@ -24,6 +24,14 @@ int main(void) { int x = 0;
 #pragma omp target, map(x)
 x++; }
 C
+bad "another object is destroyed" t.c:5:31 "'destroy' is not the object" <<'C'
+#include <omp.h>
+int main(void) { omp_depend_t a, b; int x;
+#pragma omp depobj(a) depend(in: x)
+#pragma omp depobj(b) depend(in: x)
+#pragma omp depobj(a) destroy(b)
+}
+C
 bad "an error beside what OpenMP 6.0 has taken out" t.c:5:7 "'unknown'" <<'C'
 int a;
 #pragma omp declare target to(a)

@@ -103,10 +103,29 @@ static void names(void)
         CHECK_EQ(v[i], i);
     CHECK(n == 132 && id == 2);
 }
+/* clang knows no form of `destroy` from 5.2 on, and none with an argument before. */
+static void dependence_objects(void)
+{
+    omp_depend_t object, more[2];
+    int x = 1, y = 1;
+#pragma omp depobj(object) depend(inout : x)
+#pragma omp depobj(more[1]) depend(inout : y)
+#pragma omp target nowait depend(depobj : object, more[1]) map(tofrom : x, y)
+    x++, y += x;
+#pragma omp task depend(in : x, y) shared(x, y)
+    x *= 10 * y;
+#pragma omp taskwait
+    if (y)
+#pragma omp depobj(object) destroy(object)
+#pragma omp depobj(more[1]) destroy
+    CHECK(x == 60 && y == 3);
+}
+
 int main(void)
 {
     scores();
     names();
+    dependence_objects();
     int on = 0, n = 0, a = 0, b = 0, x = 3, id = -1, sum = 0;
 #pragma omp parallel single num_threads(4) firstprivate(x) shared(n)
     n += ++x;
