@@ -93,13 +93,18 @@ void cg_wait(struct cg *cg, const struct omp_construct *c, const char *device)
     cg_close(cg);
 }
 
+static bool is_value(const struct omp_capture *k)
+{
+    return k->kind == OMPCAP_BYVAL || k->kind == OMPCAP_POINTER ||
+           (k->kind == OMPCAP_DEVICE_PTR && k->var->type->kind == OMPT_POINTER);
+}
+
 /* Of its own storage, which the task shares: a list item that is mapped, an array or a struct. */
 static bool is_shared(const struct omp_construct *c, const struct omp_var *v)
 {
     for (unsigned i = 0; i < c->ncaptures; i++)
-        if (c->captures[i].var == v)
-            return c->captures[i].kind != OMPCAP_BYVAL && c->captures[i].kind != OMPCAP_POINTER &&
-                   (c->captures[i].kind != OMPCAP_DEVICE_PTR || v->type->kind != OMPT_POINTER);
+        if (c->captures[i].var == v && c->captures[i].kind != OMPCAP_PRIVATE)
+            return !is_value(&c->captures[i]);
     return cg_is_aggregate(v->type);
 }
 
@@ -126,7 +131,8 @@ static void find_values(const struct cg *cg, const struct omp_construct *c, var_
 {
     const struct omp_unit *u = cg->unit;
     for (unsigned i = 0; i < c->ncaptures; i++)
-        keep_value(list, c, c->captures[i].var);
+        if (is_value(&c->captures[i]))
+            keep_value(list, c, c->captures[i].var);
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         for (unsigned i = cg_first_ref(u, k->expr.extent.begin);
              i < u->nrefs && u->refs[i].offset < k->expr.extent.end; i++)
