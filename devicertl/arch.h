@@ -168,6 +168,7 @@ unsigned __ompgpu_arch_tid(void); /* in the launched team, 0 … ntid-1 */
 unsigned __ompgpu_arch_ntid(void);
 unsigned __ompgpu_arch_team(void);
 unsigned __ompgpu_arch_nteams(void);
+unsigned __ompgpu_arch_multiprocessor(void);
 
 /* ------------------------------------------------------------------ architecture: synchronisation
  * All may be called in divergent code, but a barrier in an SPMD kernel. */

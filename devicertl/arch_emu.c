@@ -115,6 +115,7 @@ WHO(tid)
 WHO(ntid)
 WHO(team)
 WHO(nteams)
+unsigned __ompgpu_arch_multiprocessor(void) { return __ompgpu_arch_team(); } /* as if one each */
 unsigned __ompgpu_grid(unsigned dimension) { return dimension ? 0 : __ompgpu_arch_team(); }
 
 /* The same, for codegen/ir/passes/checks.c; it is the same as long as the thread runs. */

@@ -32,6 +32,7 @@ __attribute__((always_inline)) unsigned __ompgpu_grid(unsigned dimension)
            : dimension == 1 ? (unsigned)__nvvm_read_ptx_sreg_ctaid_y()
                             : (unsigned)__nvvm_read_ptx_sreg_ctaid_z();
 }
+unsigned __ompgpu_arch_multiprocessor(void) { return (unsigned)__nvvm_read_ptx_sreg_smid(); }
 unsigned __ompgpu_arch_nteams(void) { return (unsigned)__nvvm_read_ptx_sreg_nctaid_x(); }
 
 void __ompgpu_gathered_barrier(void);

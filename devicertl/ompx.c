@@ -1,4 +1,5 @@
-/* ompx.c - the functions of LLVM's ompx.h: what a CUDA kernel asks, in target regions.
+/* ompx.c - the functions of LLVM's ompx.h: what a CUDA kernel asks, in target regions.  And the
+ * names that AMD's compiler has for some of it.
  *
  * A block is a team, a grid the league; both have one dimension, x. */
 #include "devicertl/arch.h"
@@ -12,6 +13,13 @@ int ompx_thread_id(int dim) { return dim ? 0 : (int)__ompgpu_arch_tid(); }
 int ompx_block_dim(int dim) { return dim ? 1 : (int)__ompgpu_arch_ntid(); }
 int ompx_block_id(int dim) { return dim ? 0 : (int)__ompgpu_arch_team(); }
 int ompx_grid_dim(int dim) { return dim ? 1 : (int)__ompgpu_arch_nteams(); }
+
+int omp_ext_get_lane_id(void);
+int omp_ext_get_warp_id(void);
+int omp_ext_get_smid(void);
+int omp_ext_get_lane_id(void) { return (int)(__ompgpu_arch_tid() % WARP); }
+int omp_ext_get_warp_id(void) { return (int)(__ompgpu_arch_tid() / WARP); }
+int omp_ext_get_smid(void) { return (int)__ompgpu_arch_multiprocessor(); }
 
 /* ------------------------------------------------------------------ ompx_dyn_cgroup_mem */
 void *llvm_omp_target_dynamic_shared_alloc(void);

@@ -81,15 +81,23 @@ static void tell_of_memory(struct words *w)
         words_add(w, mem_printf("-Wl,--wrap=%s", functions[i]));
 }
 
+/* Its functions are libomp's, too: in one process, two OpenMP libraries know nothing of each
+ * other's threads. */
+static bool is_libgomp(const struct arg *a)
+{
+    return a->id == FLAG_LIB && strcmp(a->value, "gomp") == 0;
+}
+
 /* Objects, libraries and -Wl, in the order of the command line: the linker's result depends on it.
  */
-static void inputs(const struct options *o, const char *const *objects, struct words *w)
+static void inputs(const struct options *o, const char *const *objects, bool has_libomp,
+                   struct words *w)
 {
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
         if (objects[i])
             words_add(w, objects[i]);
-        else if (a->to & FOR_INPUT) {
+        else if ((a->to & FOR_INPUT) && !(has_libomp && is_libgomp(a))) {
             words_add(w, a->word);
             if (a->next)
                 words_add(w, a->next);
@@ -318,15 +326,16 @@ static bool compiles_any(const struct link *l)
 static void link_command(const struct link *l, struct words *w)
 {
     const struct options *o = l->o;
+    const bool has_openmp = links_openmp(o, l->needs);
     words_add(w, drv_host_cc(o));
-    if (links_openmp(o, l->needs))
+    if (has_openmp)
         drv_host_openmp(o, w);
     drv_add_args(w, o, FOR_LINK);
     if (o->verbose)
         words_add(w, o->dry ? "-###" : "-v");
     if (compiles_any(l)) /* which has used, or warned of, what is for compiling */
         words_add(w, "-Wno-unused-command-line-argument");
-    inputs(o, l->objects, w);
+    inputs(o, l->objects, has_openmp && !o->gcc, w);
     if (l->device) /* -u: --gc-sections keeps it */
         WORDS_ADD(w, l->device, "-Wl,-u," DRV_LINKED_IMAGE);
     if (l->needs)
@@ -364,6 +373,17 @@ static int run_link(struct link *l, struct proc *p)
     return code;
 }
 
+static void say_left_out(const struct link *l)
+{
+    unsigned i = 0;
+    while (i < l->o->nargs && !is_libgomp(&l->o->args[i]))
+        i++;
+    if (i < l->o->nargs && !l->o->gcc && links_openmp(l->o, l->needs) &&
+        drv_warns(l->o, WARN_FLAGS))
+        diag_note("'-lgomp' is left out: libomp, which is linked, has its functions "
+                  "[-Wompgpu-flags]");
+}
+
 static int host_link(struct link *l)
 {
     const struct options *o = l->o;
@@ -373,6 +393,7 @@ static int host_link(struct link *l)
     int code = run_link(l, &p);
     if (o->dry)
         return 0;
+    say_left_out(l);
     if (code != 0 && o->is_static)
         explain_static(file_read(p.err, NULL));
     /* warnings of the first link would come again */

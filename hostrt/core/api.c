@@ -39,11 +39,17 @@ void *omp_get_mapped_ptr(const void *, int);
 int omp_target_associate_ptr(const void *, const void *, size_t, size_t, int);
 int omp_target_disassociate_ptr(const void *, int);
 void ompx_dump_mapping_tables(void);
+int omp_ext_get_lane_id(void), omp_ext_get_warp_id(void), omp_ext_get_smid(void);
 void *llvm_omp_target_alloc_device(size_t, int), *llvm_omp_target_alloc_host(size_t, int),
     *llvm_omp_target_alloc_shared(size_t, int), *llvm_omp_target_dynamic_shared_alloc(void);
 void llvm_omp_target_free_device(void *, int), llvm_omp_target_free_host(void *, int),
     llvm_omp_target_free_shared(void *, int);
 #pragma GCC visibility pop
+
+/* On the host. */
+int omp_ext_get_lane_id(void) { return 0; }
+int omp_ext_get_warp_id(void) { return 0; }
+int omp_ext_get_smid(void) { return 0; }
 
 /* Regions on the host have no memory of a team. */
 void *llvm_omp_target_dynamic_shared_alloc(void) { return NULL; }

@@ -34,6 +34,16 @@ OMPGPU_INLINE int omp_get_max_progress_width(int device)
 #ifndef omp_ifr_hsa
 #define omp_ifr_hsa ((omp_interop_fr_t)7)
 #endif
+/* AMD's: where a thread is on the device, 0 on the host; and hints for atomic, which change nothing
+ * here */
+extern int omp_ext_get_lane_id(void);
+extern int omp_ext_get_warp_id(void);
+extern int omp_ext_get_smid(void);
+#ifndef AMD_fast_fp_atomics
+#define AMD_fast_fp_atomics omp_sync_hint_none
+#define AMD_safe_fp_atomics omp_sync_hint_none
+#define AMD_unsafe_fp_atomics omp_sync_hint_none
+#endif
 /* GCC's names of memory for which clang has others */
 #ifndef __OMPGPU_HOST_OMP_H
 #define ompx_gnu_pinned_mem_alloc llvm_omp_target_host_mem_alloc

@@ -151,5 +151,20 @@ C
     check "gcc: a choice that only clang can make" test_must_fail 1 gcc_cc -DISA -c choices.c && cp .log err && check "... is an error" has err "choices.c:17:.*'isa'.*gcc"
     check "--host-cc=gcc with allocators that gcc wants no clause for" gcc_cc -w "$ROOT/tests/run/predefined_allocators.c" -o allocs && check "... runs" on_device ./allocs
 else skip "--host-cc=gcc" "no gcc"; fi
+cat >two.c <<'C'
+#include <omp.h>
+int main(void)
+{
+    int n = 0;
+#pragma omp parallel num_threads(4) reduction(+: n)
+    n += omp_get_thread_num();
+#pragma omp target parallel for reduction(+: n)
+    for (int i = 0; i < 10; i++) n++;
+    return n != 16;
+}
+C
+check "-lgomp, of gcc's makefiles" sh -c "'$CC' $ARCH -fopenmp two.c -lgomp -o two 2>said && grep -q 'lgomp.*left out' said" && check "... there is one OpenMP library" sh -c "! readelf -d two | grep -q 'NEEDED.*libgomp'" && check "... runs" on_device ./two
+printf 'int main(void) { return 0; }\n' >none.c
+check "-lgomp without OpenMP: nothing is said" sh -c "'$CC' none.c -lgomp -o none 2>said && [ ! -s said ]"
 check "--host-cc= of no program" test_must_fail 1 "$CC" --host-cc=/no/such/cc plain.c -o plain
 finish

@@ -120,8 +120,27 @@ static void attributes(void)
     CHECK(threads[2] > 0 && threads[2] <= size && sum == 4950);
 }
 
+/* AMD's names of where a thread is, and of a hint */
+static void amd_names(void)
+{
+    enum { N = 2 * WARP };
+    int lane[N], warp[N], multiprocessor[N];
+    float sum = 0;
+#pragma omp target parallel num_threads(N) map(from: lane, warp, multiprocessor) map(tofrom: sum)
+    {
+        int t = omp_get_thread_num();
+        lane[t] = omp_ext_get_lane_id(), warp[t] = omp_ext_get_warp_id(), multiprocessor[t] = omp_ext_get_smid();
+#pragma omp atomic hint(AMD_fast_fp_atomics)
+        sum += 1;
+    }
+    for (int t = 0; t < N; t++)
+        CHECK(lane[t] == t % WARP && warp[t] == t / WARP && multiprocessor[t] >= 0 && multiprocessor[t] == multiprocessor[0]);
+    CHECK(sum == N && omp_ext_get_lane_id() == 0 && omp_ext_get_warp_id() == 0 && omp_ext_get_smid() == 0);
+}
+
 int main(void)
 {
+    amd_names();
     geometry();
     attributes();
     lanes();
