@@ -278,6 +278,8 @@ unsigned fe_skip_blank(const struct omp_unit *, unsigned offset);
 /* the same, stops at # lines */
 unsigned fe_skip_space(const struct omp_unit *, unsigned offset);
 bool fe_is_system(const struct fe *, unsigned offset);
+/* stdout and stderr of stdio.h: the device has them, too. */
+bool fe_is_stream(const struct fe *, const struct omp_var *);
 const char *fe_text(struct fe *, struct omp_extent); /* copy, NUL-terminated */
 bool fe_same_text(const struct omp_unit *, struct omp_extent, struct omp_extent);
 /* Messages wait until here, and come in the order of the text; later ones are shown at once. */

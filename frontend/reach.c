@@ -98,8 +98,7 @@ static void add_fault(struct walk *w, unsigned offset, enum fe_unsupported what,
         fe_unsupported(w->fe, fe_place(w->fe->u, offset), what, name, where);
 }
 
-/* stdio.h's: the device has them, too. */
-static bool is_stream(const struct fe *fe, const struct omp_var *v)
+bool fe_is_stream(const struct fe *fe, const struct omp_var *v)
 {
     return v->is_extern && fe_is_system(fe, v->decl) &&
            (!strcmp(v->name, "stdout") || !strcmp(v->name, "stderr"));
@@ -115,7 +114,7 @@ static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
         w->in ? arena_printf(w->fe->a, "the device function '%s'", w->in->name) : "device code";
     if (v->declare_target == OMPV_DT_LINK && v->is_extern)
         add_fault(w, offset, UNSUPPORTED_LINK_VARIABLE, v->name, at);
-    else if (is_stream(w->fe, v))
+    else if (fe_is_stream(w->fe, v))
         return;
     else if (v->alias)
         need_var(w, (struct omp_var *)v->alias, offset);
@@ -178,8 +177,8 @@ static bool is_left_out(const struct walk *w, unsigned offset)
     return w->in && fe_is_left_to_host(w->in->constructs, offset);
 }
 
-/* Everything that the text in e refers to.  Region text captures its global variables; the text of
- * device functions does not. */
+/* Everything that the text in e refers to.  Region text captures its global variables, but for
+ * those that the device has; the text of device functions does not. */
 static void scan(struct walk *w, struct omp_extent e, bool globals)
 {
     struct fe *fe = w->fe;
@@ -190,7 +189,8 @@ static void scan(struct walk *w, struct omp_extent e, bool globals)
         struct omp_var *v = r->var;
         if (is_left_out(w, r->offset))
             continue;
-        bool target = v->declare_target == OMPV_DT_TO || v->declare_target == OMPV_DT_IMPLICIT;
+        bool target = v->declare_target == OMPV_DT_TO || v->declare_target == OMPV_DT_IMPLICIT ||
+                      fe_is_stream(fe, v);
         if (v->storage == OMPS_GLOBAL && (globals || target))
             need_var(w, v, r->offset);
     }
@@ -243,7 +243,7 @@ static void commit(struct walk *w)
     for (unsigned i = 0; i < w->vars.n; i++)
         if (w->vars.at[i]->declare_target == OMPV_NOT_DECLARED)
             w->vars.at[i]->declare_target =
-                is_stream(w->fe, w->vars.at[i]) ? OMPV_DT_TO : OMPV_DT_IMPLICIT;
+                fe_is_stream(w->fe, w->vars.at[i]) ? OMPV_DT_TO : OMPV_DT_IMPLICIT;
     if (w->elsewhere && !w->quiet)
         w->fe->u->needs_link = true;
 }

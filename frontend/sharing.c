@@ -645,6 +645,8 @@ static void set_captures(struct fe *fe, struct omp_construct *c, const var_list 
     map_list maps = explicit_maps(fe, c);
     c->captures = arena_alloc(fe->a, (uses->n + 1) * sizeof *c->captures);
     for (unsigned i = 0; i < uses->n; i++) {
+        if (fe_is_stream(fe, uses->at[i]) && !privatises(c, uses->at[i]))
+            continue;
         bool global = names_device_variable(fe, c, uses->at[i]);
         if (global && !privatises(c, uses->at[i])) {
             warn_of_own_storage(fe, c, uses->at[i], c->place);
