@@ -95,9 +95,10 @@ static struct ompgpu_firsts *with_room(struct ompgpu_part *part)
     if (!(t = make(old ? old->bits + GROWTH_BITS : FIRST_BITS)))
         return old;
     t->older = old;
-    for (size_t i = 0; old && i < (size_t)WAYS << old->bits; i++)
-        if (old->sets[0][i].host)
-            add(t, old->sets[0][i].host, old->sets[0][i].device);
+    for (size_t i = 0; old && i < (size_t)1 << old->bits; i++)
+        for (unsigned k = 0; k < WAYS; k++)
+            if (old->sets[i][k].host)
+                add(t, old->sets[i][k].host, old->sets[i][k].device);
     STORE(&part->firsts, t);
     return t;
 }
