@@ -53,7 +53,9 @@ static const char *bad_reduction_type(const struct omp_type *t, const struct omp
             return "a complex type of more than 16 bytes";
         return defined ? NULL : "the operator is not defined for complex types";
     case OMPT_POINTER: return "a pointer";
-    case OMPT_OTHER: return "the operator is not defined for it; 'declare reduction' can do so";
+    case OMPT_OTHER:
+        return "the operator is not defined for _BitInt and __bf16; 'declare reduction' can define "
+               "it";
     default: return "not an arithmetic type";
     }
 }
