@@ -207,7 +207,7 @@ $(LIB)/libompgpu.so: $(LIB)/libompgpu.so.$(ABI)
 	$(Q)ln -sf $(<F) $@
 $(LIB)/libompgpu.so.$(ABI): $(host_obj) hostrt/libompgpu.map
 	$(call say,LD,$@)
-	$(Q)$(link) -shared -Wl,-soname,$(@F) -Wl,--version-script=hostrt/libompgpu.map \
+	$(Q)$(link) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) -Wl,--version-script=hostrt/libompgpu.map \
 	  $(host_obj) -ldl -lpthread -lm -o $@
 $(LIB)/libompgpu-ptx.so: $(ptx_obj)
 	$(call say,LD,$@)

@@ -55,6 +55,8 @@ static void our_library(const struct options *o, bool path, struct words *w)
     words_add(w, DRV_SANITIZE);
 #endif
     if (o->static_ompgpu) {
+        words_add(w,
+                  "-Wl,-z,nodelete"); /* as the shared one: it has handlers of exit, and threads */
         words_add(w, mem_printf("%s/libompgpu.a", lib));
         words_add(w, "-ldl");
         words_add(w, "-lpthread");
