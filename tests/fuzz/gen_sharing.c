@@ -96,12 +96,14 @@ static void threads_phase(int threads)
         int own = pick_from(all & ~shared_set());
         if (own >= 0) assign(own, all & ~written, chance(50) ? "=" : "+=", true);
     }
+    int how = pick(4);
     if (sum >= 0) {
-        static const char *const how[] = { "atomic", "critical", "critical(name)", "atomic update" };
-        dev("#pragma omp %s\n", how[pick(4)]);
+        static const char *const names[] = { "atomic", "critical", "critical(name)", "atomic update" };
+        dev("#pragma omp %s\n", names[how]);
         assign(sum, all & ~written, "+=", true);
     }
-    if (chance(25) && sum >= 0 && spelled[sum][0] == 'v') {
+    bool atomic = how % 3 == 0; /* critical excludes no atomic */
+    if (chance(25) && atomic && sum >= 0 && spelled[sum][0] == 'v') {
         dev("add_to(&%s, 3);\n", spelled[sum]);
         ref("%s += 3;\n", ref_spelled[sum]);
     }

@@ -148,6 +148,7 @@ static const struct row {
     { "guard", "setp.eq.s32 %p1, %r1, 1; @%p1 mov.b64 %rd9, 5; @!%p1 mov.b64 %rd9, 6;", 1, 0, 0, 5 },
     { "%ntid", "mov.u32 %r9, %ntid.x; " R, 0, 0, 0, 1 },
     { "ld.s8", "st.global.b64 [%rd20], %rd1; ld.global.s8 %r9, [%rd20]; " R, 0x80, 0, 0, 0xffffff80 },
+    { "ld.nc.s8", "st.global.b64 [%rd20], %rd1; ld.global.nc.s8 %r9, [%rd20]; " R, 0x80, 0, 0, 0xffffff80 },
     { "ld.v2", "ld.global.v2.b32 {%r8, %r9}, [%rd21]; " R, 0x500000004, 0, 0, 5 },
     { "st.v2", "st.global.v2.b32 [%rd20], {%r1, %r2}; ld.global.b64 %rd9, [%rd20];", 1, 2, 0, 0x200000001 },
     { "shared", "st.shared.b64 [s+8], %rd1; ld.shared.b64 %rd9, [s+8];", 42, 0, 0, 42 },
