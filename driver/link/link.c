@@ -55,8 +55,8 @@ static void our_library(const struct options *o, bool path, struct words *w)
     words_add(w, DRV_SANITIZE);
 #endif
     if (o->static_ompgpu) {
-        words_add(w,
-                  "-Wl,-z,nodelete"); /* as the shared one: it has handlers of exit, and threads */
+        /* as the shared one: it has handlers of exit, and threads */
+        words_add(w, "-Wl,-z,nodelete");
         words_add(w, mem_printf("%s/libompgpu.a", lib));
         words_add(w, "-ldl");
         words_add(w, "-lpthread");
@@ -325,19 +325,20 @@ static bool compiles_any(const struct link *l)
     return false;
 }
 
+static bool has_libomp(const struct link *l) { return links_openmp(l->o, l->needs) && !l->o->gcc; }
+
 static void link_command(const struct link *l, struct words *w)
 {
     const struct options *o = l->o;
-    const bool has_openmp = links_openmp(o, l->needs);
     words_add(w, drv_host_cc(o));
-    if (has_openmp)
+    if (links_openmp(o, l->needs))
         drv_host_openmp(o, w);
     drv_add_args(w, o, FOR_LINK);
     if (o->verbose)
         words_add(w, o->dry ? "-###" : "-v");
     if (compiles_any(l)) /* which has used, or warned of, what is for compiling */
         words_add(w, "-Wno-unused-command-line-argument");
-    inputs(o, l->objects, has_openmp && !o->gcc, w);
+    inputs(o, l->objects, has_libomp(l), w);
     if (l->device) /* -u: --gc-sections keeps it */
         WORDS_ADD(w, l->device, "-Wl,-u," DRV_LINKED_IMAGE);
     if (l->needs)
@@ -380,8 +381,7 @@ static void say_left_out(const struct link *l)
     unsigned i = 0;
     while (i < l->o->nargs && !is_libgomp(&l->o->args[i]))
         i++;
-    if (i < l->o->nargs && !l->o->gcc && links_openmp(l->o, l->needs) &&
-        drv_warns(l->o, WARN_FLAGS))
+    if (i < l->o->nargs && has_libomp(l) && drv_warns(l->o, WARN_FLAGS))
         diag_note("'-lgomp' is left out: libomp, which is linked, has its functions "
                   "[-Wompgpu-flags]");
 }

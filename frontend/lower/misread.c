@@ -191,12 +191,9 @@ static void check_argument(struct fe *fe, const struct fe_pragma *p, unsigned cl
     struct lower_argument a;
     if (!lower_find(fe, p, OMPC_DESTROY, close, &a) || a.begin == a.at + 1)
         return;
-    bool same = a.end - a.begin == close - p->clauses_at - 1;
-    for (unsigned k = a.begin; same && k < a.end; k++)
-        same = !strcmp(
-            lower_tokens(fe, p, k, k + 1),
-            lower_tokens(fe, p, p->clauses_at + 1 + k - a.begin, p->clauses_at + 2 + k - a.begin));
-    if (!same)
+    struct omp_extent object = { p->tokens[p->clauses_at].end, p->tokens[close].begin },
+                      argument = { p->tokens[a.begin].begin, p->tokens[a.end - 1].end };
+    if (!fe_same_text(fe->u, object, argument))
         fe_error(fe, p->tokens[a.begin].begin,
                  "the argument of 'destroy' is not the object that 'depobj' names");
 }

@@ -528,7 +528,6 @@ enum { OMPGPU_DEVICE_INITIAL = -1, OMPGPU_DEVICE_INVALID = -2, OMPGPU_DEVICE_BY_
 /* The device to use for a construct, opened and with all declare target variables in its present
  * table; NULL: the host.  Ends the program where the number is omp_invalid_device, the device
  * cannot be opened, or the host is not allowed. */
-bool ompgpu_is_host(long number); /* … it has returned NULL, or would; nothing is said */
 struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *, long number);
 /* For the API.  *device is NULL for the host.  Nonzero, without a message: no such device, or it
  * cannot be used.  Ends the program as the specification wants it: omp_invalid_device, and all

@@ -765,9 +765,9 @@ static inline struct ompgpu_entry *find_again(struct work *w, unsigned i)
 {
     const struct ompgpu_map *m = &w->maps[i];
     struct ompgpu_entry *e = i < OMPGPU_FEW_LEFT ? w->found[i] : NULL;
-    if (e && e->listed && (uintptr_t)m->begin >= e->begin && (uintptr_t)m->begin < e->end)
-        return e;
-    return ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
+    return ompgpu_maps(e, (uintptr_t)m->begin)
+               ? e
+               : ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
 }
 
 /* *more: there is more to do than counting. */

@@ -219,8 +219,6 @@ void *__ompgpu_defer_target(struct ompgpu_region *region, const struct ompgpu_ma
     return defer(t, depends);
 }
 
-_Bool __ompgpu_is_host(long device) { return ompgpu_is_host(device); }
-
 void *__ompgpu_defer_data(const struct ompgpu_place *place, long device,
                           const struct ompgpu_map *maps, unsigned n, _Bool depends)
 {

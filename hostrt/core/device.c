@@ -359,7 +359,8 @@ struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *where, long n
     return get_device_slowly(where, number);
 }
 
-bool ompgpu_is_host(long number)
+/* What ompgpu_device_get() has no device for; nothing is said. */
+_Bool __ompgpu_is_host(long number)
 {
     ompgpu_start();
     if (number == OMPGPU_DEVICE_DEFAULT || number == OMPGPU_DEVICE_BY_ICV)

@@ -62,9 +62,11 @@ static struct ompgpu_spares *spares_for(struct ompgpu_device *dev, uintptr_t beg
                                           : &dev->wide_spares;
 }
 
+/* The same as when it was made. */
 static struct ompgpu_spares *spares_of(struct ompgpu_device *dev, const struct ompgpu_entry *e)
 {
-    return ompgpu_is_wide(e) ? &dev->wide_spares : &ompgpu_part_at(dev, e->begin)->spares;
+    return ompgpu_in_granule(e->begin, e->end - e->begin) ? &ompgpu_part_at(dev, e->begin)->spares
+                                                          : &dev->wide_spares;
 }
 
 /* A list from that of those which threads have given back. */
@@ -246,11 +248,6 @@ static struct ompgpu_entry *search(struct ompgpu_device *dev, const struct ompgp
     return dev->wide.count ? lower(e, &dev->wide, begin, size) : e;
 }
 
-static inline bool is_in(const struct ompgpu_entry *e, uintptr_t address)
-{
-    return e && e->listed && address >= e->begin && address < e->end;
-}
-
 /* What is not in the first place of its set. */
 static __attribute__((noinline)) struct ompgpu_entry *find_further(struct ompgpu_device *dev,
                                                                    const struct ompgpu_part *part,
@@ -261,7 +258,7 @@ static __attribute__((noinline)) struct ompgpu_entry *find_further(struct ompgpu
     const place *set = quick ? set_of(quick, hash) : NULL;
     for (unsigned found = set ? match(set, hash) : 0; found; found &= found - 1) {
         struct ompgpu_entry *e = mapping_in(set[__builtin_ctz(found)]);
-        if (is_in(e, begin))
+        if (ompgpu_maps(e, begin))
             return e;
     }
     struct ompgpu_entry *e = search(dev, part, begin, size);
@@ -276,7 +273,7 @@ struct ompgpu_entry *ompgpu_present_find(struct ompgpu_device *dev, uintptr_t be
     if (part && part->quick) {
         const uint64_t hash = ompgpu_hash(begin);
         const place *first = set_of(part->quick, hash);
-        if (may_be(first, hash) && is_in(mapping_in(*first), begin))
+        if (may_be(first, hash) && ompgpu_maps(mapping_in(*first), begin))
             return mapping_in(*first);
     }
     return find_further(dev, part, begin, size);

@@ -90,6 +90,11 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
     /* mappings of pointers that this one has taken the place of, and the next one of those */
     struct ompgpu_entry *covered, *next_covered;
 };
+/* NULL maps nothing; nor does a struct that is no mapping. */
+static inline bool ompgpu_maps(const struct ompgpu_entry *e, uintptr_t address)
+{
+    return e && e->listed && address >= e->begin && address < e->end;
+}
 static inline long ompgpu_refs(const struct ompgpu_entry *e)
 {
     return (int32_t)__atomic_load_n(&e->count, __ATOMIC_RELAXED);
