@@ -113,7 +113,7 @@ libs_mpi  := $(mpis:%=$(LIB)/libompgpu-%.so)
 any_mpi   := $(if $(mpis),$(LIB)/libompgpu-mpi.so)
 libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a $(LIB)/libompgpu-ptx.so $(libs_mpi) $(any_mpi)
 libs_rtl  := $(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc $(TOOLS)/ompgpu_device.h
-headers   := $(addprefix $(TOOLS)/include/,omp.h ompgpu/ompgpu.h)
+headers   := $(addprefix $(TOOLS)/include/,omp.h omp_libmextras.h ompgpu/ompgpu.h)
 # CMake takes "ompgpu-" for the prefix of a toolchain and looks for its archiver for LTO beside the compiler.
 ltools    := $(BIN)/ompgpu-llvm-ar $(BIN)/ompgpu-llvm-ranlib
 built := $(BIN)/ompgpu-cc $(BIN)/ompgpu-worker $(ltools) $(TOOLS)/omp-split $(TOOLS)/omp-device \
@@ -324,7 +324,7 @@ check-run:
 	@$(PROVE) $(check_tests)
 check-long: deps
 	$(again) tests
-	@OMPGPU_LONG=1 $(PROVE) $(check_tests) $(wildcard tests/long/*.t)
+	@OMPGPU_LONG=$${OMPGPU_LONG:-1} $(PROVE) $(check_tests) $(wildcard tests/long/*.t)
 
 # A report of how good the tests are: they must notice each mistake made in the source.  It follows
 # the source's text, so it is no part of `check`.
@@ -388,7 +388,7 @@ install: all
 	install -m 755 $(addprefix $(TOOLS)/,omp-split omp-device omp-machine) $(dest)/lib/ompgpu/
 	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
 	install -m 644 driver/package/gdb.py $(dest)/lib/ompgpu/
-	install -m 644 $(TOOLS)/include/omp.h $(dest)/lib/ompgpu/include/
+	install -m 644 $(addprefix $(TOOLS)/include/,omp.h omp_libmextras.h) $(dest)/lib/ompgpu/include/
 	install -m 644 $(TOOLS)/include/ompgpu/ompgpu.h $(dest)/lib/ompgpu/include/ompgpu/
 	install -m 644 $(LIB)/libompgpu.so.$(ABI) $(LIB)/libompgpu-ptx.so $(libs_mpi) $(dest)/lib/
 	ln -sf libompgpu.so.$(ABI) $(dest)/lib/libompgpu.so
@@ -403,7 +403,7 @@ uninstall:
 	rm -f $(addprefix $(dest)/bin/,ompgpu-cc ompgpu-worker $(notdir $(ltools))) \
 	  $(addprefix $(dest)/lib/,$(notdir $(libs_host)) libompgpu.so.$(ABI) pkgconfig/ompgpu.pc) \
 	  $(addprefix $(dest)/lib/cmake/ompgpu/,$(cmake_files)) $(completions)/ompgpu-cc \
-	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device omp-machine gdb.py $(notdir $(libs_rtl)) include/omp.h include/ompgpu/ompgpu.h) \
+	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device omp-machine gdb.py $(notdir $(libs_rtl)) $(headers:$(TOOLS)/%=%)) \
 	  $(addprefix $(dest)/share/man/man1/,$(man1)) $(addprefix $(dest)/share/man/man7/,$(man7))
 	-rmdir $(dest)/lib/ompgpu/include/ompgpu $(dest)/lib/ompgpu/include $(dest)/lib/ompgpu $(dest)/lib/cmake/ompgpu
 
