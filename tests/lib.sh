@@ -64,7 +64,8 @@ check() {
     if "$@" >"$T/.log" 2>&1; then ok "$tap_name"
     else
         tap_rc=$?
-        not_ok "$tap_name"; echo "# exit code $tap_rc of: $*"; show "$T/.log"
+        not_ok "$tap_name"
+        { echo "# not ok $tap_n - $tap_name: exit code $tap_rc of: $*"; show "$T/.log"; } >&2 # prove shows no other
         return 1
     fi
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Random target regions (tests/fuzz/gen_regions.c), eight to a program: each region in auto, generic and spmd mode at -O0 and at -O2, under random
 # schedules and team sizes, against the same text without OpenMP.  The emulated device fails a launch in which not all threads reach a barrier.
-# 24 regions; 5000 with OMPGPU_LONG, twelve to a program.  A region depends on its seed alone; what fails is printed with the command that tries it alone:
+# 24 regions; 240 with OMPGPU_LONG=1, N times as many with OMPGPU_LONG=N, twelve to a program.  A region depends on its seed alone; what fails is printed with the command that tries it alone:
 #   OMPGPU_FUZZ_SEED=N OMPGPU_FUZZ_COUNT=1 OMPGPU_FUZZ_SCHEDULE=S sh tests/modes/fuzz.t
 #
 # Spmd mode differs from auto mode in two ways: it converts what auto mode leaves generic for its cost, and it converts with -O0 -g.  So auto's
@@ -15,7 +15,7 @@
 . tests/lib.sh
 first=${OMPGPU_FUZZ_SEED:-1} count=24 size=8 jobs=${OMPGPU_FUZZ_JOBS:-2}
 every="" costly='barrier in each'          # refuse.t has this wording, too
-if [ -n "${OMPGPU_LONG:-}" ]; then count=5000 size=12 every="0 1"; fi
+if [ -n "${OMPGPU_LONG:-}" ]; then count=$((240 * OMPGPU_LONG)) size=12 every="0 1"; fi
 [ -z "${OMPGPU_FUZZ_COUNT:-}" ] || every="0 1 2"
 count=${OMPGPU_FUZZ_COUNT:-$count} end=$((first + count))
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Random functions whose locals parallel regions share (tests/fuzz/gen_storage.c), on the device and on the host, at -O0 and -O2, with
-# random schedules: 2 programs, 100 with OMPGPU_LONG=1.  One alone: OMPGPU_FUZZ_SEED=N OMPGPU_FUZZ_COUNT=1 sh tests/modes/fuzz_storage.t
+# random schedules: 2 programs, 20 with OMPGPU_LONG=1, N times as many with OMPGPU_LONG=N.  One alone: OMPGPU_FUZZ_SEED=N OMPGPU_FUZZ_COUNT=1 sh tests/modes/fuzz_storage.t
 # shellcheck disable=SC1091,SC2086
 . tests/lib.sh
 first=${OMPGPU_FUZZ_SEED:-1} count=2
-[ -z "${OMPGPU_LONG:-}" ] || count=100
+[ -z "${OMPGPU_LONG:-}" ] || count=$((20 * OMPGPU_LONG))
 count=${OMPGPU_FUZZ_COUNT:-$count}
 OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_STACK_SIZE=200K OMPGPU_TEAM_HEAP=1M KMP_WARNINGS=0 ASAN_OPTIONS=detect_leaks=0       # libomp leaks
 export OMP_TARGET_OFFLOAD OMPGPU_STACK_SIZE OMPGPU_TEAM_HEAP KMP_WARNINGS ASAN_OPTIONS

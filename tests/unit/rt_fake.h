@@ -21,7 +21,7 @@ static inline __attribute__((format(printf, 4, 5))) bool tap(bool good, const ch
     __builtin_va_end(ap);
     printf("%sok %d - %s\n", good ? "" : "not ", ++tap_count, text);
     if (!good)
-        printf("# failed at %s:%d\n", file, line), tap_bad++;
+        fprintf(stderr, "# not ok %d - %s: failed at %s:%d\n", tap_count, text, file, line), tap_bad++;
     return good;
 }
 static inline int tap_end(void)
