@@ -9,7 +9,7 @@
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 
-enum { LINE = 64, FIRST_BITS = 7, GROWTH_BITS = 2 };
+enum { LINE = 64, FIRST_BITS = 7 };
 struct first_byte { /* atomic */
     uintptr_t host, device;
 };
@@ -92,7 +92,7 @@ static struct ompgpu_firsts *with_room(struct ompgpu_part *part)
     struct ompgpu_firsts *old = part->firsts, *t;
     if (old && old->count <= (size_t)(WAYS / 2) << old->bits)
         return old;
-    if (!(t = make(old ? old->bits + GROWTH_BITS : FIRST_BITS)))
+    if (!(t = make(old ? old->bits + 1 : FIRST_BITS)))
         return old;
     t->older = old;
     for (size_t i = 0; old && i < (size_t)1 << old->bits; i++)
