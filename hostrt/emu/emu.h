@@ -614,7 +614,13 @@ extern __attribute__((visibility("default"))) const uint32_t ompgpu_debug_layout
 /* ------------------------------------------------------------------ watchdog (emu/hang.c) */
 void ompgpu_emu_hang_begin(struct emu_worker *); /* around teams */
 void ompgpu_emu_hang_end(struct emu_worker *);
-void ompgpu_emu_hang_progress(struct emu_worker *);
+/* Those that call it, rarely, need not save the registers that they have values in. */
+#if __has_attribute(preserve_most)
+#define RARE __attribute__((cold, preserve_most))
+#else
+#define RARE __attribute__((cold))
+#endif
+RARE void ompgpu_emu_hang_progress(struct emu_worker *);
 /* Something else than a yield. */
 static inline void ompgpu_emu_progress(struct emu_worker *w)
 {

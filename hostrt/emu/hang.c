@@ -26,7 +26,7 @@ void ompgpu_emu_hang_begin(struct emu_worker *w)
     atomic_fetch_add(&busy, 1);
 }
 
-void ompgpu_emu_hang_progress(struct emu_worker *w)
+RARE void ompgpu_emu_hang_progress(struct emu_worker *w)
 {
     w->yielding = false;
     if (w->stuck)

@@ -110,7 +110,7 @@ static unsigned random_bit(uint32_t bits, unsigned from)
 
 /* Any ready thread; but most of the time one warp is preferred for a while, so that warps come as
  * far apart as barriers let them. */
-static struct emu_thread *random_ready(struct emu_worker *w)
+static __attribute__((noinline)) struct emu_thread *random_ready(struct emu_worker *w)
 {
     uint64_t r = next_random(w);
     if (!w->ahead_left--) {
@@ -241,23 +241,30 @@ __attribute__((cold)) static _Noreturn void fail_barrier(struct emu_worker *w, u
         ompgpu_emu_barrier_count(w, b));
 }
 
+static __attribute__((noinline)) bool last_at_barrier(struct emu_worker *w, unsigned id)
+{
+    barrier_release(w, id);
+    return after_release(w);
+}
+
+/* Every thread comes through here at every barrier, so what few of them need is a tail call. */
 static bool arrive_at_barrier(unsigned id, unsigned nthreads, int line)
 {
     struct emu_worker *w = ompgpu_emu_worker;
     struct emu_thread *me = w->current;
+    struct emu_barrier *b = &w->barrier[id % EMU_BARRIERS];
     ompgpu_emu_progress(w);
-    if (w->form == EMU_SPAN && w->nthreads == 1 && nthreads <= 1)
-        return false;
-    if (is_wrong_barrier(w, id, nthreads))
-        fail_barrier(w, id, nthreads, line);
-    struct emu_barrier *b = &w->barrier[id];
-    if (!b->arrived)
-        b->expected = nthreads;
-    if (++b->arrived == ompgpu_emu_barrier_count(w, b)) {
-        barrier_release(w, id);
-        return after_release(w);
+    if (id >= EMU_BARRIERS || !b->arrived || b->expected != nthreads) {
+        if (w->form == EMU_SPAN && w->nthreads == 1 && nthreads <= 1)
+            return false;
+        if (is_wrong_barrier(w, id, nthreads))
+            fail_barrier(w, id, nthreads, line);
+        if (!b->arrived)
+            b->expected = nthreads;
+        w->open |= 1u << id;
     }
-    w->open |= 1u << id;
+    if (++b->arrived == ompgpu_emu_barrier_count(w, b))
+        return last_at_barrier(w, id);
     me->state = EMU_AT_BARRIER;
     me->barrier = (uint8_t)id;
     me->line = line;
@@ -361,12 +368,27 @@ __attribute__((cold)) static _Noreturn void fail_warp(struct emu_worker *w, enum
                            ompgpu_emu_state_names[kind], mask, __builtin_ctz(m->arrived), m->mask);
 }
 
+static __attribute__((noinline)) bool last_of_lanes(struct emu_worker *w, enum emu_state kind,
+                                                    unsigned tid, uint32_t mask)
+{
+    unsigned lane = tid % EMU_WARP, first = tid - lane;
+    ompgpu_emu_race_warp(w, tid / EMU_WARP, mask);
+    if (kind == EMU_AT_MEETING) {
+        w->value[tid] = 1;
+        return false;
+    }
+    finish[kind](w->value + first, w->source + first, mask, lane);
+    release_lanes(w, first, mask & ~(1u << lane));
+    return after_release(w);
+}
+
 /* The caller waits for the other lanes of mask; its value is the result afterwards. */
-static bool join_rendezvous(enum emu_state kind, uint32_t mask, uint32_t value, uint32_t source)
+static inline __attribute__((always_inline)) bool
+join_rendezvous(enum emu_state kind, uint32_t mask, uint32_t value, uint32_t source)
 {
     struct emu_worker *w = ompgpu_emu_worker;
     struct emu_thread *me = w->current;
-    unsigned tid = me->pub.tid, lane = tid % EMU_WARP, first = tid - lane;
+    unsigned tid = me->pub.tid, lane = tid % EMU_WARP;
     ompgpu_emu_progress(w);
     struct emu_rendezvous *m = &w->rendezvous[tid / EMU_WARP][kind][__builtin_ctz(mask | 1u << 31)];
     w->value[tid] = value;
@@ -375,7 +397,7 @@ static bool join_rendezvous(enum emu_state kind, uint32_t mask, uint32_t value, 
         w->value[tid] = kind == EMU_AT_MEETING ? 1 : kind == EMU_AT_BALLOT && value ? mask : value;
         return false;
     }
-    if (!(mask >> lane & 1) || w->form == EMU_SPAN || (m->arrived && m->mask != mask))
+    if (!(mask >> lane & 1) || (m->arrived ? m->mask != mask : w->form == EMU_SPAN))
         fail_warp(w, kind, mask, lane, m);
     m->mask = mask;
     m->arrived |= 1u << lane;
@@ -385,14 +407,7 @@ static bool join_rendezvous(enum emu_state kind, uint32_t mask, uint32_t value, 
         return true;
     }
     m->arrived = 0;
-    ompgpu_emu_race_warp(w, tid / EMU_WARP, mask);
-    if (kind == EMU_AT_MEETING) {
-        w->value[tid] = 1;
-        return false;
-    }
-    finish[kind](w->value + first, w->source + first, mask, lane);
-    release_lanes(w, first, mask & ~(1u << lane));
-    return after_release(w);
+    return last_of_lanes(w, kind, tid, mask);
 }
 
 /* ------------------------------------------------------------------ waiting */
@@ -683,12 +698,11 @@ static void run_stackless(struct emu_worker *w)
     for (struct emu_thread *t; !launch_failed(w) && (t = next_ready(w)); pieces++) {
         w->current = t;
         ompgpu_emu_self = &t->pub;
-        t->fiber = f;
         t->state = EMU_EXITED;
         if (t->frame)
             (*(void (**)(void *))t->frame)(t->frame);
         else
-            t->frame = start(w->launch->params);
+            t->fiber = f, t->frame = start(w->launch->params);
         if (t->state == EMU_EXITED)
             end_stackless(w);
     }
