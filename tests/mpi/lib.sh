@@ -23,8 +23,8 @@ flags() { case $1 in openmpi) mpicc.openmpi --showme ;; *) mpicc.mpich -show ;; 
 ranks() {
     mpi=$1 n=$2; shift 2
     case $mpi in
-    openmpi) timeout -k 5 $((100 * SLOWER)) mpirun.openmpi --quiet ${RECOVERY:+--enable-recovery} -n 1 "$@" : -n "$n" "$WORKER" >out 2>err ;;
-    *) timeout -k 5 $((100 * SLOWER)) mpirun.mpich ${RECOVERY:+-disable-auto-cleanup} -n 1 "$@" : -n "$n" "$WORKER" >out 2>err ;;
+    openmpi) timeout -k 5 $((400 * SLOWER)) mpirun.openmpi --quiet ${RECOVERY:+--enable-recovery} -n 1 "$@" : -n "$n" "$WORKER" >out 2>err ;;
+    *) timeout -k 5 $((400 * SLOWER)) mpirun.mpich ${RECOVERY:+-disable-auto-cleanup} -n 1 "$@" : -n "$n" "$WORKER" >out 2>err ;;
     esac
 }
 no_worker_left() {
