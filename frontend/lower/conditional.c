@@ -25,17 +25,6 @@
 
 enum { MOST_LOOPS = 8 };
 
-/* The innermost parallel construct around the directive; NULL: there is none in the function. */
-static const struct fe_pragma *parallel_around(struct fe *fe, const struct fe_pragma *p)
-{
-    const struct fe_pragma *found = NULL;
-    for (const struct fe_pragma *q = fe->pragmas.at; q < p; q++)
-        if ((q->c->leaves & OMPL_PARALLEL) && q->found &&
-            p->extent.begin < lower_statement(fe, q).end)
-            found = q;
-    return found;
-}
-
 /* Do threads of a parallel construct around share it out? */
 static bool is_shared_out(const struct fe_pragma *p)
 {
@@ -327,7 +316,7 @@ void lower_conditional(struct lowering *l, struct fe_pragma *p)
     struct fe *fe = l->fe;
     struct conditional c = { .l = l, .p = p };
     struct lower_argument a;
-    const struct fe_pragma *q = is_shared_out(p) ? parallel_around(fe, p) : NULL;
+    const struct fe_pragma *q = is_shared_out(p) ? lower_around(fe, p, OMPL_PARALLEL) : NULL;
     c.alone = is_shared_out(p) && !q;
     if (c.alone && lower_in_target(l, p))
         return;

@@ -6,6 +6,10 @@
  * The body gets a variable of that name; the original keeps its value until the end.  `strict` and
  * `relaxed` say whether the body has to make the next value itself; here that is never asked for.
  *
+ * On distribute inside of teams, the original is the league's where the teams share it: the last
+ * team that has done its part stores the new value, when all have read the old one.  They count
+ * themselves in a variable before the target construct, which is mapped.
+ *
  * declare induction(op: T) inductor(I) collector(C): the same with C, which makes the step of all
  * these iterations, and I, once.  Nothing of the directive is left. */
 #include "frontend/lower/lower.h"
@@ -145,6 +149,58 @@ static bool read_nest(struct lowering *l, struct fe_pragma *p, struct nest *x)
     return n > 0;
 }
 
+/* ------------------------------------------------------------------ teams around it */
+/* Has each team one? */
+static bool is_own(struct fe *fe, const struct fe_pragma *teams, const struct omp_ref *r)
+{
+    static const enum omp_clause_kind kinds[] = { OMPC_PRIVATE, OMPC_FIRSTPRIVATE, OMPC_REDUCTION };
+    struct lower_argument a;
+    if (!r || fe_inside(r->var->decl, lower_statement(fe, teams)))
+        return true;
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (unsigned k = teams->clauses_at; lower_find(fe, teams, kinds[i], k, &a);
+             k = lower_after(fe, teams, &a))
+            for (unsigned item = a.begin; item < a.end; item++) {
+                const struct omp_ref *is = fe_ref_at(fe, teams->tokens[item].begin);
+                if (is && is->var == r->var)
+                    return true;
+            }
+    return false;
+}
+
+static void add_clause(struct lowering *l, const struct fe_pragma *p, const char *clause,
+                       const char *name)
+{
+    fe_add_edit(l->fe, &l->edits, p->tokens[p->ntokens - 1].end, 0,
+                arena_printf(l->fe->a, " %s(%s)", clause, name));
+}
+
+/* A variable that all teams count in, 0 before them; NULL: there was an error. */
+static const char *count_teams(struct lowering *l, const struct fe_pragma *p,
+                               const struct fe_pragma *teams)
+{
+    struct fe *fe = l->fe;
+    struct lower_argument a;
+    const char *name = lower_name(l, "teams");
+    const struct fe_pragma *target = lower_around(fe, p, OMPL_TARGET),
+                           *first = target ? target : teams;
+    struct omp_extent e = lower_statement(fe, first);
+    if (lower_find(fe, first, OMPC_NOWAIT, first->clauses_at, &a)) {
+        fe_unsupported(fe, p->c->place, UNSUPPORTED_CLAUSE, "induction",
+                       "distribute inside teams with nowait");
+        return NULL;
+    }
+    fe_add_edit(
+        fe, &l->edits, e.begin, 0,
+        arena_printf(fe->a, "{ unsigned %s = 0;\n# %u\n", name, fe_place(fe->u, e.begin).line));
+    if (target)
+        add_clause(l, target, "map", name);
+    if (teams != target && lower_find(fe, teams, OMPC_DEFAULT, teams->clauses_at, &a))
+        add_clause(l, teams, "shared", name);
+    fe_add_edit(fe, &l->edits, e.end, 0, " }");
+    return name;
+}
+
 /* ------------------------------------------------------------------ the clause */
 static bool read_argument(struct lowering *l, struct fe_pragma *p, const struct lower_argument *a,
                           struct induced *x)
@@ -176,9 +232,15 @@ static const char *induce(struct lowering *l, const struct fe_pragma *p, unsigne
     return after_user_steps(l, p, item, x, name, k);
 }
 
-/* Before the body, and after the loop. */
+/* What the loop gets. */
+struct text {
+    const char *before; /* the body */
+    const char *after;  /* the loop; `by_last`: done by the last of all teams */
+    const char *by_last;
+};
+
 static bool add_items(struct lowering *l, struct fe_pragma *p, const struct induced *x,
-                      const struct nest *loops, const char **before, const char **after)
+                      const struct nest *loops, const struct fe_pragma *teams, struct text *t)
 {
     struct fe *fe = l->fe;
     for (unsigned k = x->items, end; k < x->end; k = end + 1) {
@@ -195,8 +257,11 @@ static bool add_items(struct lowering *l, struct fe_pragma *p, const struct indu
                    *ends = induce(l, p, k, x, last, loops->trip);
         if (!begins || !ends)
             return false;
-        *before = arena_printf(fe->a, "%s %s __typeof__(%s) %s = %s;", *before, begins, item, item,
-                               first);
+        t->before = arena_printf(fe->a, "%s %s __typeof__(%s) %s = %s;", t->before, begins, item,
+                                 item, first);
+        const char **after = teams && !is_own(fe, teams, fe_ref_at(fe, p->tokens[k].begin))
+                                 ? &t->by_last
+                                 : &t->after;
         *after = arena_printf(fe->a, "%s {%s %s = %s;}", *after, ends, item, last);
     }
     return true;
@@ -242,8 +307,16 @@ static const char *once(struct fe *fe, const struct fe_pragma *p, const char *af
                         after);
 }
 
-/* Nothing orders the teams, each of which would have to read the original's old value. */
-static bool is_of_teams(const struct fe_pragma *p)
+/* Nothing else orders the teams, each of which has to read the original's old value. */
+static const char *by_last_team(struct fe *fe, const char *count, const char *after)
+{
+    return arena_printf(fe->a,
+                        "{ extern int omp_get_num_teams(void); if (__atomic_add_fetch(&%s, 1, "
+                        "%d) %% (unsigned)omp_get_num_teams() == 0) {%s} }",
+                        count, __ATOMIC_ACQ_REL, after);
+}
+
+static bool is_inside_teams(const struct fe_pragma *p)
 {
     return p->c->leaves & OMPL_DISTRIBUTE && !(p->c->leaves & OMPL_TEAMS);
 }
@@ -253,9 +326,12 @@ void lower_induction(struct lowering *l, struct fe_pragma *p)
     struct fe *fe = l->fe;
     struct lower_argument a;
     struct nest x;
-    const char *before = "", *after = "", *line = lower_without(fe, p, OMPC_INDUCTION);
-    if (is_of_teams(p)) {
-        fe_unsupported(fe, p->c->place, UNSUPPORTED_CLAUSE, "induction", "distribute inside teams");
+    struct text t = { "", "", "" };
+    const char *line = lower_without(fe, p, OMPC_INDUCTION), *count = NULL;
+    const struct fe_pragma *teams = is_inside_teams(p) ? lower_around(fe, p, OMPL_TEAMS) : NULL;
+    if (is_inside_teams(p) && !teams) {
+        fe_unsupported(fe, p->c->place, UNSUPPORTED_CLAUSE, "induction",
+                       "distribute whose teams are in another function");
         return;
     }
     if (!p->found || !read_nest(l, p, &x))
@@ -263,17 +339,21 @@ void lower_induction(struct lowering *l, struct fe_pragma *p)
     for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_INDUCTION, k, &a);
          k = lower_after(fe, p, &a)) {
         struct induced one;
-        if (!read_argument(l, p, &a, &one) || !add_items(l, p, &one, &x, &before, &after))
+        if (!read_argument(l, p, &a, &one) || !add_items(l, p, &one, &x, teams, &t))
             return;
         line = arena_printf(fe->a, "%s%s", line, attribute_of(fe, p, &one));
     }
+    if (*t.by_last && !(count = count_teams(l, p, teams)))
+        return;
+    if (*t.by_last)
+        t.after = arena_printf(fe->a, "%s %s", t.after, by_last_team(fe, count, t.by_last));
     struct omp_extent e = lower_statement(fe, p);
     struct omp_extent head = { p->extent.end, x.body.begin }, tail = { x.body.end, e.end };
     lower_replace(
         l, e,
         arena_printf(fe->a, "{%s%s { %s {%s} } %s %s }", lower_line(fe, line, p->extent.begin),
-                     lower_text(fe, head), before, lower_text(fe, x.body),
-                     tail.begin < tail.end ? lower_text(fe, tail) : "", once(fe, p, after)));
+                     lower_text(fe, head), t.before, lower_text(fe, x.body),
+                     tail.begin < tail.end ? lower_text(fe, tail) : "", once(fe, p, t.after)));
 }
 
 /* ------------------------------------------------------------------ declare induction */

@@ -232,6 +232,15 @@ struct omp_extent lower_statement(struct fe *fe, const struct fe_pragma *p)
                                 p->found ? fe_stmt_end(fe, p->stmt) : p->extent.end };
 }
 
+const struct fe_pragma *lower_around(struct fe *fe, const struct fe_pragma *p, unsigned leaf)
+{
+    const struct fe_pragma *found = NULL;
+    for (const struct fe_pragma *q = fe->pragmas.at; q < p; q++)
+        if ((q->c->leaves & leaf) && q->found && p->extent.begin < lower_statement(fe, q).end)
+            found = q;
+    return found;
+}
+
 void lower_replace(struct lowering *l, struct omp_extent e, const char *text)
 {
     unsigned line = fe_place(l->fe->u, e.end).line;

@@ -68,6 +68,9 @@ void lower_drop(struct lowering *, const struct fe_pragma *, enum omp_clause_kin
 const char *lower_text(struct fe *, struct omp_extent);
 /* The directive's line and its statement; or the line alone. */
 struct omp_extent lower_statement(struct fe *, const struct fe_pragma *);
+/* The innermost construct with that leaf around the directive; NULL: there is none in the function.
+ */
+const struct fe_pragma *lower_around(struct fe *, const struct fe_pragma *, unsigned leaf);
 void lower_replace(struct lowering *, struct omp_extent, const char *text);
 const char *lower_name(struct lowering *, const char *what);
 /* The function's declaration, for a block that the directive becomes; "" where it has one. */

@@ -438,11 +438,18 @@ int a[10]; int main(void) {
 #pragma omp target parallel for collapse(2)
 for (int i = 0; i < 10; i++) a[i]++; }
 C
-bad "induction on distribute inside teams" t.c:3:13 "'induction'|'distribute inside teams'" <<'C'
+bad "induction on distribute inside teams that do not wait" t.c:3:13 "'induction'|'distribute inside teams with nowait'" <<'C'
 void f(int n, int k, int *a) {
-#pragma omp target teams
+#pragma omp target teams nowait
 #pragma omp distribute parallel for induction(step(2), +: k)
 for (int i = 0; i < n; i++) a[i] = k; }
+C
+bad "induction on distribute in a function that teams call" t.c:3:13 "'induction'|teams|function" <<'C'
+#pragma omp declare target
+void f(int n, int k, int *a) {
+#pragma omp distribute parallel for induction(step(2), +: k)
+for (int i = 0; i < n; i++) a[i] = k; }
+#pragma omp end declare target
 C
 bad "induction on a nest that is not rectangular" t.c:2:13 "'induction'|rectangular" <<'C'
 void f(int n, int k, int *a) {
