@@ -537,6 +537,8 @@ void fe_canonical_loops(struct fe *, struct fe_pragma *);
 /* The one loop that `at` is; false: it is none, which is an error of the directive's, if that is
  * not NULL. */
 bool fe_read_loop(struct fe *, struct fe_pragma *, CXCursor at, struct omp_loop *, CXCursor *body);
+/* The only `for` among the statements of a block and of the blocks in it; or what is given. */
+CXCursor fe_only_loop(struct fe *, CXCursor);
 void fe_parse_atomic(struct fe *, struct fe_pragma *);
 /* The statement of `atomic compare`, with `capture` or without; false: it is none. */
 bool fe_read_compare(struct fe *, const struct fe_pragma *, bool captures, struct omp_atomic *);

@@ -211,8 +211,7 @@ static unsigned count_loops(struct fe *fe, CXCursor c, CXCursor *found)
     return n;
 }
 
-/* The only `for` of a block, or c itself. */
-static CXCursor only_loop(struct fe *fe, CXCursor c)
+CXCursor fe_only_loop(struct fe *fe, CXCursor c)
 {
     CXCursor found = c;
     return count_loops(fe, c, &found) == 1 ? found : c;
@@ -267,7 +266,7 @@ static void read_inner(struct loop_reader *r, CXCursor c, unsigned n)
     to->inner = arena_alloc(r->fe->a, (size_t)n * sizeof *to->inner);
     for (unsigned i = 0; i < n && !r->bad; i++) {
         r->l = &to->inner[i];
-        c = read_loop(r, only_loop(r->fe, c));
+        c = read_loop(r, fe_only_loop(r->fe, c));
         if (r->bad)
             return;
         if (fe_clause(to, OMPC_LASTPRIVATE) &&

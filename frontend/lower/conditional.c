@@ -200,7 +200,7 @@ static bool read_loops(struct conditional *c)
         !fe_constant(fe, c->p, a.begin, a.end, &n))
         return false;
     for (; c->n < n && n <= MOST_LOOPS; c->n++) {
-        if (!lower_read_loop(c->l, c->p, at, &c->loops[c->n], &at))
+        if (!lower_read_loop(c->l, c->p, fe_only_loop(fe, at), &c->loops[c->n], &at))
             return false;
         c->numbers[c->n] = lower_number(fe, &c->loops[c->n]);
     }

@@ -182,6 +182,30 @@ static void orders(void)
     CHECK(t == want && u == back && v == 39);
 }
 
+/* What is between the loops does not assign it. */
+static void imperfect(void)
+{
+    enum { N = 20 };
+    int x = -1, y = -1, want = -1, before[N], after[N];
+    for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) if ((2 * i + j) % 7 == 0 && i < 15) want = i * 100 + j;
+#pragma omp target parallel for collapse(2) lastprivate(conditional: x) map(tofrom: x) map(from: before, after)
+    for (int i = 0; i < N; i++) {
+        int twice = before[i] = 2 * i;
+        {
+            for (int j = 0; j < N; j++) if ((twice + j) % 7 == 0 && i < 15) x = i * 100 + j;
+        }
+        after[i] = i;
+    }
+#pragma omp parallel for collapse(2) lastprivate(conditional: y)
+    for (int i = 0; i < N; i++) {
+        int twice = 2 * i;
+        for (int j = 0; j < N; j++) if ((twice + j) % 7 == 0 && i < 15) y = i * 100 + j;
+    }
+    CHECK_EQ(x, want);
+    CHECK_EQ(y, want);
+    for (int i = 0; i < N; i++) CHECK(before[i] == 2 * i && after[i] == i);
+}
+
 int main(void)
 {
     enum { N = 300 };
@@ -217,6 +241,7 @@ int main(void)
     shared_out(v);
     orphans(v);
     orders();
+    imperfect();
     for (int k = 0; k < 8; k++) sections(k);
     nests(v);
     return RESULT;
