@@ -149,23 +149,37 @@ static bool read_nest(struct lowering *l, struct fe_pragma *p, struct nest *x)
     return n > 0;
 }
 
-/* ------------------------------------------------------------------ teams around it */
+/* ------------------------------------------------------------------ other clauses */
+/* Those of them that make a variable the team's own come first. */
+static const enum omp_clause_kind sharing[] = { OMPC_PRIVATE,     OMPC_FIRSTPRIVATE, OMPC_REDUCTION,
+                                                OMPC_LASTPRIVATE, OMPC_INDUCTION,    OMPC_SHARED };
+enum { OWN = 3, SHARING = sizeof sharing / sizeof *sharing };
+
+/* Is the variable an item of one of the first n kinds of clauses, but for the one at a token? */
+static bool is_listed(struct fe *fe, const struct fe_pragma *p, const struct omp_var *v, unsigned n,
+                      unsigned but)
+{
+    struct lower_argument a;
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = p->clauses_at; lower_find(fe, p, sharing[i], k, &a);
+             k = lower_after(fe, p, &a)) {
+            unsigned colon = fe_find_top(fe, p, a.begin, a.end, ":"), end;
+            for (unsigned item = colon < a.end ? colon + 1 : a.begin; item < a.end;
+                 item = end + 1) {
+                const struct omp_ref *r = fe_ref_at(fe, p->tokens[item].begin);
+                if (item != but && r && r->var == v)
+                    return true;
+                end = fe_find_top(fe, p, item, a.end, ",");
+            }
+        }
+    return false;
+}
+
 /* Has each team one? */
 static bool is_own(struct fe *fe, const struct fe_pragma *teams, const struct omp_ref *r)
 {
-    static const enum omp_clause_kind kinds[] = { OMPC_PRIVATE, OMPC_FIRSTPRIVATE, OMPC_REDUCTION };
-    struct lower_argument a;
-    if (!r || fe_inside(r->var->decl, lower_statement(fe, teams)))
-        return true;
-    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (unsigned k = teams->clauses_at; lower_find(fe, teams, kinds[i], k, &a);
-             k = lower_after(fe, teams, &a))
-            for (unsigned item = a.begin; item < a.end; item++) {
-                const struct omp_ref *is = fe_ref_at(fe, teams->tokens[item].begin);
-                if (is && is->var == r->var)
-                    return true;
-            }
-    return false;
+    return !r || fe_inside(r->var->decl, lower_statement(fe, teams)) ||
+           is_listed(fe, teams, r->var, OWN, teams->ntokens);
 }
 
 static void add_clause(struct lowering *l, const struct fe_pragma *p, const char *clause,
@@ -253,15 +267,18 @@ static bool add_items(struct lowering *l, struct fe_pragma *p, const struct indu
                            "induction");
             return false;
         }
+        const struct omp_ref *r = fe_ref_at(fe, p->tokens[k].begin);
+        if (r && is_listed(fe, p, r->var, SHARING, k)) {
+            fe_error(fe, p->tokens[k].begin, "'%s' is in another data-sharing clause, too", item);
+            return false;
+        }
         const char *begins = induce(l, p, k, x, first, loops->number),
                    *ends = induce(l, p, k, x, last, loops->trip);
         if (!begins || !ends)
             return false;
         t->before = arena_printf(fe->a, "%s %s __typeof__(%s) %s = %s;", t->before, begins, item,
                                  item, first);
-        const char **after = teams && !is_own(fe, teams, fe_ref_at(fe, p->tokens[k].begin))
-                                 ? &t->by_last
-                                 : &t->after;
+        const char **after = teams && !is_own(fe, teams, r) ? &t->by_last : &t->after;
         *after = arena_printf(fe->a, "%s {%s %s = %s;}", *after, ends, item, last);
     }
     return true;

@@ -444,6 +444,17 @@ void f(int n, int k, int *a) {
 #pragma omp distribute parallel for induction(step(2), +: k)
 for (int i = 0; i < n; i++) a[i] = k; }
 C
+bad "an item of two induction clauses" t.c:2:48 "'x'|data-sharing" <<'C'
+void f(int x, int *a) {
+#pragma omp parallel for induction(step(1), +: x) induction(step(2), +: x)
+for (int i = 0; i < 9; i++) a[i] = x; }
+C
+bad "an item of induction that is private" t.c:3:74 "'x'|data-sharing" <<'C'
+void f(int x, int y, int *a) {
+#pragma omp target teams distribute parallel for private(x) \
+  map(tofrom: a[:9])                            induction(step(x), +: y, x)
+for (int i = 0; i < 9; i++) a[i] = x; }
+C
 bad "induction on distribute in a function that teams call" t.c:3:13 "'induction'|teams|function" <<'C'
 #pragma omp declare target
 void f(int n, int k, int *a) {
