@@ -105,6 +105,7 @@ FILE *ompgpu_open_output(const char *variable, const char *name);
 /* The process is ending: exit handlers and destructors are running, while other threads may still
  * be inside of the runtime. */
 void ompgpu_watch_exit(void); /* once, at start-up */
+void ompgpu_exit_fork(void);  /* in the child */
 bool ompgpu_exiting(void);
 void ompgpu_leave_process(void) __attribute__((noreturn)); /* it is exiting: now */
 bool ompgpu_failed(void);                                  /* … because of ompgpu_fatal() */

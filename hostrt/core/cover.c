@@ -32,9 +32,7 @@ struct ompgpu_entry *ompgpu_cover(struct ompgpu_device *dev, uintptr_t begin, si
         if (!makes_way(k, begin, begin + size))
             return NULL;
     for (; e; e = ompgpu_present_find(dev, begin, size)) {
-        long refs = ompgpu_refs_take_all(e);
-        if (refs != e->pointees) { /* a region that needs no lock has come */
-            ompgpu_refs_add(e, refs);
+        if (!ompgpu_refs_take(e, e->pointees)) { /* a region that needs no lock has come */
             ompgpu_uncover(dev, NULL, list);
             return NULL;
         }

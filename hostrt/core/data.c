@@ -869,10 +869,23 @@ static int bring_back(struct work *w, bool more)
     return bad;
 }
 
+/* A construct that has found it before it goes may be copying it: then that is waited for. */
+static struct ompgpu_entry *find_unused(struct work *w, unsigned i)
+{
+    struct ompgpu_entry *e;
+    uint64_t round = ompgpu_tables_round(w->dev);
+    while ((e = find_again(w, i)) && is_unused(e) && e->busy && w->held) {
+        ompgpu_tables_wait(w->dev, w->held, round);
+        w->held = ompgpu_tables_relock(w->dev, w->held);
+        round = ompgpu_tables_round(w->dev);
+    }
+    return e && is_unused(e) ? e : NULL;
+}
+
 static void free_if_unused(struct work *w, unsigned i)
 {
-    struct ompgpu_entry *e = find_again(w, i);
-    if (!e || !is_unused(e))
+    struct ompgpu_entry *e = find_unused(w, i);
+    if (!e)
         return;
     if (ompgpu_watched() && !w->task && w->how != OMPGPU_LEAVE_DISCARD)
         ompgpu_stale_removed(w->dev, w->where, e);

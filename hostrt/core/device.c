@@ -318,6 +318,7 @@ get_device_slowly(const struct ompgpu_where *where, long number)
     const char *file = NULL;
     if (__atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
         return NULL;
+    ompgpu_self();
     if (number == OMPGPU_DEVICE_INITIAL || (ompgpu_ndevices && number == ompgpu_ndevices))
         return NULL;
     if (number == OMPGPU_DEVICE_INVALID && (ompgpu_ndevices || !mandatory()))
@@ -353,7 +354,7 @@ struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *where, long n
     if (number == OMPGPU_DEVICE_DEFAULT || number == OMPGPU_DEVICE_BY_ICV)
         number = ompgpu_default_device();
     if (__builtin_expect(state == OMPGPU_RUNNING && number >= 0 && number < ompgpu_ndevices &&
-                             is_device_open(&ompgpu_devices[number]),
+                             is_device_open(&ompgpu_devices[number]) && ompgpu_self(),
                          1))
         return &ompgpu_devices[number];
     return get_device_slowly(where, number);
@@ -373,6 +374,7 @@ int ompgpu_device_try(int number, struct ompgpu_device **device)
 {
     const char *file;
     ompgpu_start();
+    ompgpu_self(); /* the end of the process knows of the thread */
     *device = NULL;
     if (number == OMPGPU_DEVICE_BY_ICV)
         number = ompgpu_default_device();

@@ -166,16 +166,26 @@ void ompgpu_leave_process(void)
 
 /* One thread ends the process.  Others that fail meanwhile, maybe because of that, wait for the
  * end. */
+static int taken; /* atomic */
+static _Thread_local bool mine;
+
 static void claim_the_exit(void)
 {
-    static int taken;
-    static _Thread_local bool mine;
     if (mine || (ompgpu_exiting() && pthread_equal(exiting_thread, pthread_self())))
         return;
     mine = true;
     if (ompgpu_exiting() || __atomic_exchange_n(&taken, 1, __ATOMIC_ACQ_REL))
         for (;;)
             pause();
+}
+
+/* What other threads of the parent had begun to end goes on in the child. */
+void ompgpu_exit_fork(void)
+{
+    if (!pthread_equal(exiting_thread, pthread_self()))
+        exiting = 0;
+    if (!mine)
+        taken = failed = 0;
 }
 
 void ompgpu_fatal(const struct ompgpu_where *where, const char *fmt, ...)
@@ -189,9 +199,9 @@ void ompgpu_fatal(const struct ompgpu_where *where, const char *fmt, ...)
         ompgpu_fatal_hook(text);
     static _Thread_local bool again;
     claim_the_exit();
-    __atomic_store_n(&failed, 1, __ATOMIC_RELEASE);
     fflush(stdout); /* keeps the order of what the program and we said */
     fputs(text, stderr);
+    __atomic_store_n(&failed, 1, __ATOMIC_RELEASE); /* whoever sees it may end the process */
     if (again || ompgpu_exiting()) /* a region in an exit handler: what remains is to stop */
         _exit(1);
     again = true;

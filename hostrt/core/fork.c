@@ -55,6 +55,7 @@ static void in_parent(void) { release_locks(OMPGPU_FORK_PARENT); }
 
 static void in_child(void)
 {
+    ompgpu_exit_fork();
     for (int i = 0; i < ompgpu_ndevices; i++) {
         struct ompgpu_device *dev = &ompgpu_devices[i];
         pthread_cond_init(&dev->synced, NULL); /* nobody waits any more */

@@ -132,6 +132,16 @@ long ompgpu_refs_take_all(struct ompgpu_entry *e)
     return refs_of(__atomic_fetch_and(&e->count, ~(READY - 1), __ATOMIC_ACQ_REL));
 }
 
+bool ompgpu_refs_take(struct ompgpu_entry *e, long n)
+{
+    uint64_t now = LOAD(&e->count);
+    while (refs_of(now) == n)
+        if (__atomic_compare_exchange_n(&e->count, &now, now & ~(READY - 1), true, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            return true;
+    return false;
+}
+
 /* Until then only who has the lock changes the count. */
 void ompgpu_entry_ready(struct ompgpu_entry *e)
 {

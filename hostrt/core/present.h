@@ -110,7 +110,8 @@ static inline void ompgpu_refs_add(struct ompgpu_entry *e, long n)
     else
         __atomic_fetch_add(&e->count, (uint64_t)n, __ATOMIC_ACQ_REL);
 }
-long ompgpu_refs_take_all(struct ompgpu_entry *); /* how many there were */
+long ompgpu_refs_take_all(struct ompgpu_entry *);     /* how many there were */
+bool ompgpu_refs_take(struct ompgpu_entry *, long n); /* all n; false: there are not so many */
 /* Its data is there. */
 void ompgpu_entry_ready(struct ompgpu_entry *);
 /* Of the mapping that it is to be; the lock is not needed.  NULL: out of memory */

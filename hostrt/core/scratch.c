@@ -87,7 +87,8 @@ static void forget_thread(struct ompgpu_thread *t)
     struct ompgpu_where where = { .directive = "fork" };
     if (t->entered)
         ompgpu_data_exit(t->entered, &where, t->maps, t->nmaps, OMPGPU_LEAVE_DISCARD, NULL);
-    t->entered = NULL;
+    t->entered = NULL, t->maps = NULL, t->quick = false;
+    t->nheld = 0, t->results = t->left = 0;
     memset(t->devices, 0, (size_t)ompgpu_ndevices * sizeof *t->devices);
     t->stage = NULL, t->stage_bytes = 0;
     t->addresses = t->few_addresses, t->naddresses = OMPGPU_FEW;

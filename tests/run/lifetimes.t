@@ -156,4 +156,102 @@ check "a library is closed while its region runs" repeat "${n:-2}" ./life librar
 case $ARCH in *emu*) check "fork while other threads are in regions" repeat "${n:-2}" ./life children ;; esac
 ends() { i=$1; while [ "$i" -gt 0 ]; do test_must_fail 5 in_time ./life exit || return 1; i=$((i - 1)); done; }
 check "exit while regions run" ends "${n:-3}"
+
+# The process ends while another thread calls routines, which all that it does with the runtime; the runtime's destructor comes first.
+cat >routines.c <<'C'
+#include <omp.h>
+#include <pthread.h>
+#include <unistd.h>
+static int x[1000], called;
+static void *calls(void *unused)
+{
+    for (;; __atomic_store_n(&called, 1, __ATOMIC_RELEASE))
+        omp_target_free(omp_target_alloc(omp_target_is_present(x, 0) + 99, 0), 0);
+    return unused;
+}
+__attribute__((destructor(90))) static void later(void) { usleep(200000); }
+int main(void)
+{
+    pthread_t t;
+#pragma omp target enter data map(to: x)
+    pthread_create(&t, NULL, calls, NULL);
+    while (!__atomic_load_n(&called, __ATOMIC_ACQUIRE))
+        usleep(1000);
+    return 0;
+}
+C
+# shellcheck disable=SC2086
+check "routines: compiles" "$CC" $ARCH -O2 -w -static-ompgpu routines.c -o routines -lpthread
+check "exit while routines are called" repeat 2 ./routines
+
+# One thread ends the process, another one forks, and the child has an error: the exit is the parent's.  And an error at the same time as exit().
+cat >both.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int missing[10], ending, ended;
+static pthread_barrier_t go;
+static void wait_for(int *flag) { while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) usleep(1000); }
+static void set(int *flag) { __atomic_store_n(flag, 1, __ATOMIC_RELEASE); }
+static void at_exit(void) { set(&ending), wait_for(&ended); }
+static void *forks(void *unused)
+{
+    int status;
+    wait_for(&ending);
+    pid_t child = fork();
+    if (!child) {
+        alarm(60);
+#pragma omp target enter data map(present, to: missing)
+        _exit(9);
+    }
+    waitpid(child, &status, 0);
+    printf("the child's status: %x\n", status);
+    set(&ended);
+    return unused;
+}
+static void *errs(void *unused)
+{
+    pthread_barrier_wait(&go);
+#pragma omp target enter data map(present, to: missing)
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    int x = 0;
+    if (strcmp(argv[1], "fork") == 0)
+        atexit(at_exit);              /* called after what the runtime has registered */
+#pragma omp target map(tofrom: x) nowait
+    x = 1;
+#pragma omp taskwait
+    pthread_barrier_init(&go, NULL, 2);
+    printf("something\n");
+    pthread_create(&t, NULL, argv[1][0] == 'f' ? forks : errs, NULL);
+    if (argc > 2)
+        pthread_barrier_wait(&go);
+    for (volatile int i = argc > 2 ? atoi(argv[2]) : 0; i > 0; i--)
+        ;
+    exit(3);
+}
+C
+# shellcheck disable=SC2086
+check "errors: compiles" "$CC" $ARCH -O2 -w both.c -o both -lpthread
+check "a child that another thread's exit() has not to do with" sh -c 'timeout 100 ./both fork >out 2>err; [ $? = 3 ]'
+check "... has its error" has out 'the child.s status: 100'
+check "... which is said" has err 'missing'
+at_once() {                           # 40 times, a little later each
+    i=0
+    while [ $i -lt 40 ]; do
+        i=$((i + 1)) rc=$( (timeout 100 ./both errs $((i * 500)) 2>err; echo $? >rc) | cat >out; cat rc)
+        case $rc in
+        1) [ -s err ] || { echo "$i: status 1, nothing is said"; return 1; } ;;
+        3) ;;
+        *) echo "$i: status $rc"; return 1 ;;
+        esac
+    done
+}
+check "an error at the same time as exit() is said" at_once
 finish

@@ -96,6 +96,50 @@ static void copies_at_once(void)
     fake_at_copy = NULL;
     OK(copying == 8 && met == 8, "copies of two threads are under way at once: %d of %d", met, copying);
 }
+
+/* While one construct copies back what it alone has mapped, another one maps what both have, and copies that back when the first is about to end. */
+enum { ALONE = 11111, BOTH = 22222 };
+static char alone[ALONE], both[BOTH];
+static int first_copies, second_copies;             /* atomic */
+static long live_meanwhile;
+static void *maps_both(void *unused)
+{
+    const struct ompgpu_map maps[] = { MAP(both, OMPGPU_MAP_TOFROM) };
+    (void)unused;
+    BEGIN(maps);
+    END(maps);
+    return NULL;
+}
+static void end_at_once(size_t size)
+{
+    static pthread_t second;
+    if (size == ALONE) {
+        pthread_create(&second, NULL, maps_both, NULL);
+        pthread_detach(second);
+        for (int left = PATIENCE; left-- && !__atomic_load_n(&first_copies, __ATOMIC_ACQUIRE);)
+            usleep(1000);
+    }
+    if (size == BOTH) {
+        __atomic_store_n(&first_copies, 1, __ATOMIC_RELEASE);
+        usleep(200000);
+        live_meanwhile = __atomic_load_n(&fake_live, __ATOMIC_ACQUIRE);
+        __atomic_store_n(&second_copies, 1, __ATOMIC_RELEASE);
+    }
+}
+static void copies_that_end_at_once(void)
+{
+    const struct ompgpu_map maps[] = { MAP(both, OMPGPU_MAP_TO), MAP(alone, OMPGPU_MAP_FROM) };
+    BEGIN(maps);
+    long live = fake_live;
+    fake_at_copy = end_at_once;
+    END(maps);
+    for (int left = PATIENCE; left-- && !__atomic_load_n(&second_copies, __ATOMIC_ACQUIRE);)
+        usleep(1000);
+    usleep(50000);
+    fake_at_copy = NULL;
+    OK(first_copies && live_meanwhile == live - 1, "what another construct is copying back stays on the device");
+    OK(fake_live == live - 2 && !is_present(both), "… until that is done");
+}
 static pthread_barrier_t start;
 
 static void one_round(int *x)
@@ -243,6 +287,7 @@ int main(void)
     ends_meanwhile();
     all_threads("four threads whose mapping is the last one's to end", guest);
     copies_at_once();
+    copies_that_end_at_once();
     __ompgpu_unregister(&fake_unit);
     pthread_barrier_destroy(&start);
     ompgpu_threads_close();
