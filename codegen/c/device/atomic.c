@@ -229,22 +229,49 @@ static void write_operation(struct cg *cg, const struct atomic *k)
         fetch_or_loop(cg, k);
 }
 
+/* One word for any type: what a pointer is to need not be complete. */
+static const char *type_of_x(struct cg *cg, const struct omp_atomic *a)
+{
+    const char *type = cg_type(cg, a->x_type, "", CG_UNQUALIFIED);
+    return a->x_type->kind == OMPT_POINTER ? cg_strf(cg, "__typeof__(%s)", type) : type;
+}
+
+/* An operand that is assigned to a pointer, or compared with it, is one; what is added is not. */
+static bool has_pointer_operand(const struct omp_atomic *a)
+{
+    switch (a->op) {
+    case OMPAO_NONE:
+    case OMPAO_ASSIGN:
+    case OMPAO_EQUAL:
+    case OMPAO_MIN:
+    case OMPAO_MAX: return a->x_type->kind == OMPT_POINTER;
+    default: return false;
+    }
+}
+
+static void declare_operand(struct cg *cg, const struct atomic *k)
+{
+    const struct omp_atomic *a = k->a;
+    const char *e = cg_empty(a->expr) ? NULL : cg_expr(cg, a->expr);
+    if (e && has_pointer_operand(a))
+        cg_line(cg, "const %s @operand = (%s);", k->type, e);
+    else if (e)
+        cg_line(cg, "const __typeof__((%s) + 0) @operand = (%s);", e, e);
+    else if (a->form != OMPA_READ)
+        cg_line(cg, "const int @operand = 1;"); /* x++, x-- */
+}
+
 void cg_atomic(struct cg *cg, const struct omp_construct *c)
 {
     const struct omp_atomic *a = c->atomic;
     uint64_t n = a->x_type->size;
     bool plain = n == 1 || n == 2 || n == 4 || n == 8;
     struct atomic k = { a, order_of(cg->unit, c),
-                        plain ? cg_strf(cg, "__ompgpu_a%u", (unsigned)n) : NULL,
-                        cg_type(cg, a->x_type, "", CG_UNQUALIFIED), NULL };
+                        plain ? cg_strf(cg, "__ompgpu_a%u", (unsigned)n) : NULL, type_of_x(cg, a),
+                        NULL };
     cg->place = fe_place(cg->unit, a->x.begin); /* of the access, for messages */
     cg_line(cg, "%s *@x = (%s *)&(%s), @old, @new;", k.type, k.type, cg_expr(cg, a->x));
-    if (!cg_empty(a->expr)) {
-        const char *e = cg_expr(cg, a->expr);
-        cg_line(cg, "const __typeof__((%s) + 0) @operand = (%s);", e, e);
-    } else if (a->form != OMPA_READ) {
-        cg_line(cg, "const int @operand = 1;"); /* x++, x-- */
-    }
+    declare_operand(cg, &k);
     if (!cg_empty(a->desired))
         cg_line(cg, "const %s @desired = %s;", k.type, cg_expr(cg, a->desired));
     write_operation(cg, &k);
