@@ -7,7 +7,7 @@
  *   {
  *       __label__ @end_12_9;
  *       static __OMPGPU_SHARED int @shared;
- *       int @own, *const @flag_12_9 = __ompgpu_cancellable(&@shared, &@own, 12);
+ *       int @own, *const @flag_12_9 = __ompgpu_cancellable((void *)&@shared, &@own, 12);
  *       for (…) {
  *           …
  *           if (__ompgpu_cancel(@flag_12_9, 1)) { goto @end_12_9; }
@@ -37,7 +37,7 @@ void cg_open_cancellable(struct cg *cg, const struct omp_construct *c)
     if (is_task(c))
         return;
     cg_line(cg, "static __OMPGPU_SHARED int @shared __OMPGPU_SHARED_INIT;");
-    cg_line(cg, "int @own, *const %s = __ompgpu_cancellable(&@shared, &@own, %u);",
+    cg_line(cg, "int @own, *const %s = __ompgpu_cancellable((void *)&@shared, &@own, %u);",
             name_of(cg, "flag", c), c->place.line);
 }
 

@@ -4,7 +4,7 @@
  * ordered region; one that has none hands the turn on when it ends, however it does:
  *
  *   static __OMPGPU_SHARED unsigned long @shared;
- *   unsigned long @own, *const @next_7_9 = __ompgpu_turns(&@shared, &@own, 7);
+ *   unsigned long @own, *const @next_7_9 = __ompgpu_turns((void *)&@shared, &@own, 7);
  *   for (…) {
  *       __OMPGPU_TURN(@turn_7_9, @next_7_9, k);        ends with the block
  *       …
@@ -56,7 +56,7 @@ void cg_open_turns(struct cg *cg, const struct omp_construct *c)
         return;
     cg_open_scope(cg);
     cg_line(cg, "static __OMPGPU_SHARED unsigned long @shared __OMPGPU_SHARED_INIT;");
-    cg_line(cg, "unsigned long @own, *const %s = __ompgpu_turns(&@shared, &@own, %u);",
+    cg_line(cg, "unsigned long @own, *const %s = __ompgpu_turns((void *)&@shared, &@own, %u);",
             name_of(cg, "next", c), c->place.line);
 }
 
