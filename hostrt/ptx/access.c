@@ -88,7 +88,7 @@ static unsigned char undefined_in_memory(const unsigned char *shadow, unsigned s
 }
 static bool all_defined(const unsigned char *shadow, unsigned size)
 {
-    static const uint64_t pattern = 0x0202020202020202ull;
+    static const uint64_t pattern = 0x0101010101010101ull * SHADOW_DEFINED;
     return !shadow || !memcmp(shadow, &pattern, size);
 }
 /* Of a word around an object a part is enough. */

@@ -88,8 +88,12 @@ static bool reserve_local(struct group *g, const struct instruction *i, struct f
             return false;
         unsigned char *shadow = w->team->local_shadow[w->number * WARP + l];
         memset(shadow + top, SHADOW_NONE, base + fn->local_bytes - top);
-        for (unsigned k = 0; k < fn->nlocals; k++)
-            memset(shadow + base + fn->locals[k].offset, SHADOW_UNDEFINED, fn->locals[k].size);
+        for (unsigned k = 0; k < fn->nlocals; k++) {
+            const struct local *v = &fn->locals[k];
+            unsigned char *s = shadow + base + v->offset;
+            memset(s, SHADOW_UNDEFINED, v->size);
+            memset(s + v->size, SHADOW_PADDING, v->room - v->size);
+        }
         w->stack_top[l] = base + fn->local_bytes;
     }
     return true;
@@ -329,8 +333,12 @@ static void prepare_shared(struct team *t, size_t size)
 {
     const struct function *f = t->launch->entry;
     memset(t->shared_shadow, SHADOW_NONE, size);
-    for (unsigned i = 0; i < f->nreached; i++)
-        memset(t->shared_shadow + f->reached[i]->address, SHADOW_UNDEFINED, f->reached[i]->size);
+    for (unsigned i = 0; i < f->nreached; i++) {
+        const struct variable *v = f->reached[i];
+        unsigned char *s = t->shared_shadow + v->address;
+        memset(s, SHADOW_UNDEFINED, v->size);
+        memset(s + v->size, SHADOW_PADDING, v->room - v->size);
+    }
     memset(t->shared_shadow + ((f->shared_end + 15) & ~15ull), SHADOW_UNDEFINED,
            t->launch->dynamic_shared);
 }

@@ -265,7 +265,8 @@ struct device {
 };
 /* Each byte of memory has a shadow byte. */
 enum shadow {
-    SHADOW_NONE, /* not allocated */
+    SHADOW_NONE,    /* not allocated */
+    SHADOW_PADDING, /* between the end of a variable and the next multiple of its alignment */
     SHADOW_UNDEFINED,
     SHADOW_DEFINED,
     SHADOW_HOST /* the host writes there at any time: always defined */

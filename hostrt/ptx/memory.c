@@ -137,7 +137,7 @@ bool ptx_global_is_allocated(uint64_t address, size_t size)
     if (!ptx_is_global(address) || size > ptx_arena_size - (address - (uintptr_t)ptx_arena))
         return false;
     const unsigned char *s = ptx_shadow_of(address);
-    return !size || (s[0] && s[size - 1] && !memchr(s, SHADOW_NONE, size));
+    return !size || (s[0] && s[size - 1] > SHADOW_PADDING && !memchr(s, SHADOW_NONE, size));
 }
 
 void ptx_global_define(uint64_t address, size_t size)
@@ -191,13 +191,15 @@ static struct bytes out_of_bounds(struct group *g, const struct instruction *i, 
 }
 
 /* A word around a smaller object may reach beyond what is allocated; on a GPU the rest of the word
- * is there. */
+ * is there.  So may a load of a variable, as far as its alignment: LLVM makes one load of several,
+ * and knows that no more than that is there. */
 static bool is_allocated(const struct instruction *i, const unsigned char *shadow, unsigned size)
 {
     if (!i->around)
-        return shadow[0] && shadow[size - 1];
+        return shadow[0] > SHADOW_PADDING &&
+               shadow[size - 1] >= (i->row->class == C_LOAD ? SHADOW_PADDING : SHADOW_UNDEFINED);
     for (unsigned k = 0; k < size; k++)
-        if (shadow[k])
+        if (shadow[k] > SHADOW_PADDING)
             return true;
     return false;
 }

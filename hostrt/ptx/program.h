@@ -155,6 +155,7 @@ struct variable {
     const char *name;
     enum space space;
     uint64_t size, address; /* shared, local: offset */
+    uint64_t room;          /* up to the next multiple of its alignment */
     unsigned align;
     bool external;
     unsigned char *init; /* size bytes or NULL */
@@ -187,8 +188,8 @@ struct function {
     bool has_result;
     unsigned frame_params; /* all parameter memory of a frame */
     unsigned local_bytes, local_align;
-    struct local { /* its variables in local memory, with gaps between them */
-        unsigned offset, size;
+    struct local {                   /* its variables in local memory, with gaps between them */
+        unsigned offset, size, room; /* room: as of a variable */
     } *locals;
     unsigned nlocals;
     struct variable **shared;

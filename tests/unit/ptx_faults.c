@@ -64,6 +64,10 @@ static const struct fault {
       "shared memory", BAD_ADDRESS, 1, "mov.u64 %rd8, s2; st.shared.b32 [%rd8], %r9;" },
     { "misaligned in shared memory", "ld.shared.b32 %r9, [s2+2];", "misaligned", BAD_ALIGNMENT, 1, "ld.shared.b16 %h9, [s2+2];" },
     { "beyond local memory", "mov.b64 %rd8, 4096; st.local.b32 [%rd8], %r9;", "local memory", BAD_ADDRESS, 1, "st.local.b32 [array], %r9;" },
+    { "a store beyond a variable whose alignment is larger", "st.global.v4.b32 [odd], {%r5, %r6, %r7, %r8};", "outside of any block", BAD_ADDRESS, 1,
+      "ld.global.v4.b32 {%r5, %r6, %r7, %r8}, [odd]; st.global.v2.b32 [odd], {%r5, %r6}; st.global.b32 [odd+8], %r7;" },
+    { "a load that begins there", "ld.global.b32 %r5, [odd+12];", "outside of any block", BAD_ADDRESS, 1, "ld.global.b32 %r5, [odd+8];" },
+    { "a load beyond such a variable", "ld.global.b64 %rd8, [odd+16];", "outside of any block", BAD_ADDRESS, 1, "ld.global.b64 %rd8, [odd];" },
     { "past a local array", "st.local.b32 [array+32], %r9;", "local memory", BAD_ADDRESS, 1, "st.local.b32 [array+28], %r9;" },
     { "between local arrays by an index",
       "mov.u64 %rd8, array; cvta.local.u64 %rd8, %rd8; mul.wide.u32 %rd7, %r20, 4; add.s64 %rd8, %rd8, %rd7; st.b32 [%rd8+32], %r9;", "local memory",
@@ -163,6 +167,7 @@ static const struct fault {
 };
 static const char globals[] =
     ".file 1 \"fault.c\"\n.const .align 4 .b32 fixed[4] = {1, 2, 3, 4};\n.global .align 4 .b32 table[3] = {1, 2, 3};\n"
+    ".global .align 16 .b32 odd[3] = {1, 2, 3};\n"
     ".global .align 4 .b8 one[2] = {0, 0};\n.extern .shared .align 16 .b8 dynamic[];\n.shared .align 16 .b8 s2[256];\n.shared .align 16 .b8 s3[16];\n.extern .func nowhere;\n"
     ".extern .func free(.param .b64 x);\n.extern .func (.param .b64 r) malloc(.param .b64 x);\n.func nothing { ret; }\n"
     ".func fill(.param .b64 x)\n"

@@ -160,7 +160,7 @@ static void name_files(const struct module *m)
 /* Shared memory of an entry: the variables of all functions that it can reach. */
 static void add_reached(struct parser *p, struct function *entry, struct variable *v)
 {
-    uint64_t end = v->address + v->size;
+    uint64_t end = v->address + v->room;
     for (unsigned i = 0; i < entry->nreached; i++)
         if (entry->reached[i] == v)
             return;

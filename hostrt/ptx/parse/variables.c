@@ -140,15 +140,19 @@ static struct variable *add_variable(struct parser *p, const struct declaration 
 /* Global and constant memory is allocated at once, since operands are addresses. */
 static void place_global(struct parser *p, struct variable *v)
 {
-    if (!v->address && !(v->address = ptx_global_alloc(p->m->device, v->size ? v->size : 1)))
+    v->room = parse_round_up(v->size, v->align);
+    if (!v->address && !(v->address = ptx_global_alloc(p->m->device, v->room ? v->room : 1)))
         parse_fail(p, "no memory for variable '%s' of %llu bytes", v->name,
                    (unsigned long long)v->size);
+    else
+        memset(ptx_shadow_of(v->address + v->size), SHADOW_PADDING, v->room - v->size);
 }
 
 static void place_shared(struct parser *p, struct variable *v)
 {
+    v->room = parse_round_up(v->size, v->align);
     v->address = p->m->shared_top = parse_round_up(p->m->shared_top, v->align);
-    p->m->shared_top += v->size + 16; /* a gap, so that neighbours do not touch */
+    p->m->shared_top += v->room + 16; /* a gap, so that neighbours do not touch */
 }
 
 void parse_variable(struct parser *p, enum space space, bool external)
@@ -177,8 +181,9 @@ unsigned parse_place_local(struct parser *p, unsigned size, unsigned align)
 {
     struct function *f = p->f;
     unsigned at = (unsigned)parse_round_up(f->local_bytes, align);
-    *PUSH(p, f->locals, f->nlocals) = (struct local){ .offset = at, .size = size };
-    f->local_bytes = at + size + GAP;
+    unsigned room = (unsigned)parse_round_up(size, align);
+    *PUSH(p, f->locals, f->nlocals) = (struct local){ at, size, room };
+    f->local_bytes = at + room + GAP;
     if (align > f->local_align)
         f->local_align = align;
     return at;
