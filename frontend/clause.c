@@ -214,6 +214,18 @@ struct omp_expr fe_part_of(struct reader *r, const struct bracket *x, unsigned i
                          : (struct omp_expr){ .value = 0 };
 }
 
+/* Of what is read now: which elements of it are not known yet. */
+static struct omp_section section_of(const struct path *x)
+{
+    bool array = type_is_array(x->type) && !is_array_parameter(x);
+    CXType whole = clang_getCanonicalType(x->type);
+    return (struct omp_section){ .is_unbounded = !array || whole.kind == CXType_IncompleteArray,
+                                 .dim = array && whole.kind == CXType_ConstantArray
+                                            ? (uint64_t)clang_getArraySize(whole)
+                                            : 0,
+                                 .count = 1 };
+}
+
 static void add_subscript(struct path *x, CXCursor c)
 {
     struct reader *r = x->r;
@@ -223,13 +235,8 @@ static void add_subscript(struct path *x, CXCursor c)
         x->ok = false;
         return;
     }
-    bool parameter = is_array_parameter(x), array = type_is_array(x->type) && !parameter;
-    CXType whole = clang_getCanonicalType(x->type);
-    struct omp_section s = { .is_section = b.nparts > 1,
-                             .is_unbounded = !array || whole.kind == CXType_IncompleteArray,
-                             .dim = array && whole.kind == CXType_ConstantArray
-                                        ? (uint64_t)clang_getArraySize(whole)
-                                        : 0 };
+    struct omp_section s = section_of(x);
+    s.is_section = b.nparts > 1;
     s.lower = fe_part_of(r, &b, 0);
     s.length = fe_part_of(r, &b, 1);
     s.stride = fe_part_of(r, &b, 2);
@@ -248,6 +255,38 @@ static void add_deref(struct path *x, CXCursor c)
     step_into(x);
     *VEC_PUSH(x->r->fe->a, &x->sections) = (struct omp_section){ .count = 1 };
     x->text.begin = fe_begin(x->r->fe, c);
+    x->plain = false;
+}
+
+static bool is_address(CXCursor c)
+{
+    CXType t = clang_getCanonicalType(clang_getCursorType(c));
+    return t.kind == CXType_Pointer || type_is_array(t);
+}
+
+/* *(p + i), *(i + p): the sum's operands, as those of p[i]; false: it is another expression. */
+static bool read_sum(struct path *x, CXCursor c, CXCursor *pointer, CXCursor *index)
+{
+    fe_cursors v = { 0 };
+    CXCursor sum = fe_strip(x->r->fe, c);
+    if (clang_getCursorKind(sum) != CXCursor_BinaryOperator ||
+        clang_getCursorBinaryOperatorKind(sum) != CXBinaryOperator_Add)
+        return false;
+    fe_children(x->r->fe, sum, &v);
+    bool first = v.n == 2 && is_address(fe_strip(x->r->fe, v.at[0]));
+    if (v.n != 2)
+        return false;
+    *pointer = fe_strip(x->r->fe, v.at[!first]), *index = v.at[first];
+    return true;
+}
+
+static void add_sum(struct path *x, CXCursor deref, CXCursor index)
+{
+    struct omp_section s = section_of(x);
+    s.lower = fe_expr(x->r->fe, index);
+    step_into(x);
+    *VEC_PUSH(x->r->fe->a, &x->sections) = s;
+    x->text = fe_extent(x->r->fe, deref);
     x->plain = false;
 }
 
@@ -344,6 +383,14 @@ static void follow_path(struct path *x, CXCursor c)
     if (!v.n || !(deref || k == CXCursor_ParenExpr || k == CXCursor_UnexposedExpr ||
                   k == CXCursor_MemberRefExpr || k == CXCursor_ArraySubscriptExpr)) {
         x->ok = false;
+        return;
+    }
+    CXCursor pointer, index;
+    if (deref && read_sum(x, v.at[0], &pointer, &index)) {
+        follow_path(x, pointer);
+        x->cursor = pointer;
+        if (x->ok)
+            add_sum(x, c, index);
         return;
     }
     follow_path(x, v.at[0]);
