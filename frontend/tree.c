@@ -202,6 +202,17 @@ static bool is_name_taken(const struct fe *fe, unsigned before, const char *name
     return fe_has_word(fe->u, name);
 }
 
+/* Kernels have names for GPUs, too, which are of ASCII: each other byte is two digits. */
+static const char *in_ascii(struct fe *fe, const char *name)
+{
+    const char *text = "";
+    for (; *name; name++)
+        text = (unsigned char)*name < 0x80
+                   ? arena_printf(fe->a, "%s%c", text, *name)
+                   : arena_printf(fe->a, "%s%02x", text, (unsigned)(unsigned char)*name);
+    return text;
+}
+
 static void name_regions(struct fe *fe)
 {
     struct omp_unit *u = fe->u;
@@ -209,9 +220,8 @@ static void name_regions(struct fe *fe)
         struct omp_construct *c = u->constructs[i];
         if (!(c->leaves & OMPL_TARGET))
             continue;
-        const char *base = arena_printf(fe->a, "%s_%u", c->function ? c->function->name : "file",
-                                        c->place.line),
-                   *name = base;
+        const char *function = c->function ? in_ascii(fe, c->function->name) : "file",
+                   *base = arena_printf(fe->a, "%s_%u", function, c->place.line), *name = base;
         for (unsigned n = 2; is_name_taken(fe, i, name); n++)
             name = arena_printf(fe->a, "%s_%u", base, n);
         c->region = name;

@@ -182,4 +182,22 @@ struct ompgpu_stream {
 #define OMPGPU_TILE_FORMAT "grid %u" /* log2 of the width; the launch has a grid of tiles */
 #define OMPGPU_LANES_FORMAT "%u;"
 #define OMPGPU_STREAM_FORMAT "%u %u %u %lld %u %lld;"
+/* The name in PTX of what is called `name`: each byte of a letter that is not ASCII is $ and two
+ * hexadecimal digits.  size: 3 times the length, and 1; a longer name is cut off. */
+static inline void ompgpu_gpu_name(char *to, size_t size, const char *name)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (; *name; name++) {
+        unsigned char c = (unsigned char)*name;
+        size_t n = c < 0x80 ? 1 : 3;
+        if (size <= n)
+            break;
+        if (n == 1)
+            *to = *name;
+        else
+            to[0] = '$', to[1] = digits[c >> 4], to[2] = digits[c & 15];
+        to += n, size -= n;
+    }
+    *to = 0;
+}
 #endif

@@ -158,6 +158,25 @@ static void name_driver_functions(struct ir_unit *u)
     }
 }
 
+/* PTX has letters of ASCII only. */
+static void name_in_ascii(LLVMValueRef v)
+{
+    size_t n;
+    const char *name = LLVMGetValueName2(v, &n);
+    char *ascii = mem_alloc(3 * n + 1);
+    ompgpu_gpu_name(ascii, 3 * n + 1, name);
+    if (strcmp(ascii, name) != 0)
+        LLVMSetValueName2(v, ascii, strlen(ascii));
+}
+
+static void name_all_in_ascii(LLVMModuleRef m)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        name_in_ascii(f);
+    for (LLVMValueRef g = LLVMGetFirstGlobal(m); g; g = LLVMGetNextGlobal(g))
+        name_in_ascii(g);
+}
+
 /* After LLVM's passes. */
 static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
@@ -181,6 +200,7 @@ static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
         ir_run_passes(u->module, "always-inline", machine);
     ir_order_variables(u->module);
     name_driver_functions(u);
+    name_all_in_ascii(u->module);
 }
 
 static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)

@@ -508,10 +508,12 @@ static int cuda_function(int ordinal, void *module, const char *name, struct omp
 
 static int cuda_variable(int ordinal, void *module, const char *name, void **address, size_t *size)
 {
+    char symbol[1024];
     CUstream stream;
     CUdeviceptr p = 0;
+    ompgpu_gpu_name(symbol, sizeof symbol, name);
     if (enter_device(ordinal, &stream) ||
-        ompgpu_cuda_check(ordinal, ompgpu_cuda.cuModuleGetGlobal(&p, size, module, name),
+        ompgpu_cuda_check(ordinal, ompgpu_cuda.cuModuleGetGlobal(&p, size, module, symbol),
                           "cuModuleGetGlobal", ": variable %s", name))
         return 1;
     *address = (void *)p;
