@@ -317,6 +317,8 @@ bool ir_emit(struct ir_unit *u)
 {
     const struct ir_options *opt = u->opt;
     pid_t *pids = mem_array(opt->noutputs, sizeof *pids);
+    if (opt->target == IR_NVPTX && !ir_can_order_variables(u->module))
+        return false;
     for (unsigned i = 1; i < opt->noutputs; i++)
         pids[i] = produce_aside(u, &opt->outputs[i]);
     bool ok = produce(u, &opt->outputs[0], true);

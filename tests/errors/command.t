@@ -67,6 +67,10 @@ void f(void) {
 #pragma omp target teams distribute parallel for
 for (int i = 0; i < 10; i++) a[i] = sinf(i); }
 C
+printf 'struct l { struct l *next; };\nextern struct l b;\nstruct l a = { &b }, b = { &a };\n#pragma omp declare target enter(a, b)\nint main(void) {\n#pragma omp target\n  a.next = 0; }\n' >circle.c
+says "a circle of initial values" 1 "variable|address|PTX" -w --gpu-arch=sm_75,sm_90 -c circle.c
+check "... is said once" [ "$(grep -c 'initial value' err)" = 1 ]
+check "... and is none for the emulated device" "$CC" -w --gpu-arch=emu -c circle.c
 says "no libdevice" 1 "sinf|libdevice|--cuda-path" --cuda-path=half --gpu-arch=sm_90 -c sinf.c
 "$CC" --cuda-path=half2 --gpu-arch=sm_90 -c app.c -o noptxas.o 2>err; rc=$?
 check "no ptxas: PTX" [ $rc = 0 ] && check "no ptxas: a note" has err "^ompgpu-cc: note: no ptxas: 'app.c' .*PTX"

@@ -3,7 +3,8 @@
  * LLVM writes a variable after those that its initialiser mentions; among these it goes by their
  * addresses in its own memory, which differ from run to run.  So that the same source gives the
  * same text, variables whose initialisers mention others are moved to the end of the module, where
- * all that they mention has been written. */
+ * all that they mention has been written.  One that leads to itself has no place: an error. */
+#include <string.h>
 #include "codegen/ir/passes/passes.h"
 
 struct mentioning { /* the variables that mention others */
@@ -79,7 +80,7 @@ static void move_after_mentioned(LLVMModuleRef m, struct mentioning *all, unsign
     all->at[i] = move_to_end(m, all->at[i]);
 }
 
-void ir_order_variables(LLVMModuleRef m)
+static struct mentioning all_that_mention(LLVMModuleRef m)
 {
     struct mentioning all = { 0 };
     unsigned n = 0;
@@ -90,6 +91,47 @@ void ir_order_variables(LLVMModuleRef m)
     IR_EACH_GLOBAL(v, m)
         if (mentions_variables(v))
             all.at[all.n++] = v;
+    return all;
+}
+
+/* Does a constant lead to the variable?  Each other variable is looked at once. */
+static bool leads_to(struct mentioning *all, LLVMValueRef constant, LLVMValueRef variable)
+{
+    for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(constant); i++) {
+        LLVMValueRef operand = LLVMGetOperand(constant, i);
+        bool seen = false;
+        if (operand == variable)
+            return true;
+        for (unsigned v = 0; v < all->n; v++)
+            if (all->at[v] == operand) {
+                seen = all->seen[v];
+                all->seen[v] = true;
+            }
+        if (!seen && leads_to(all, operand, variable))
+            return true;
+    }
+    return false;
+}
+
+bool ir_can_order_variables(LLVMModuleRef m)
+{
+    struct mentioning all = all_that_mention(m);
+    size_t length;
+    for (unsigned i = 0; i < all.n; i++) {
+        memset(all.seen, 0, all.n * sizeof *all.seen);
+        if (!leads_to(&all, LLVMGetInitializer(all.at[i]), all.at[i]))
+            continue;
+        diag_error("variable '%s' of the device: its initial value leads to its own address, "
+                   "which PTX has no way to say; set the pointer in a region",
+                   LLVMGetValueName2(all.at[i], &length));
+        return false;
+    }
+    return true;
+}
+
+void ir_order_variables(LLVMModuleRef m)
+{
+    struct mentioning all = all_that_mention(m);
     for (unsigned i = 0; i < all.n; i++)
         move_after_mentioned(m, &all, i);
 }

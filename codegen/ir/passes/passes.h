@@ -81,6 +81,7 @@ bool ir_is_frame_function(const char *name);
 bool ir_replace_arrays(struct ir_unit *); /* true: functions may be unused now */
 bool ir_move_words(struct ir_unit *);     /* words.c; true: there are functions to inline */
 void ir_order_variables(LLVMModuleRef);
+bool ir_can_order_variables(LLVMModuleRef); /* false: there was an error */
 /* threads.c; the function that the plugin calls: the kernel, or the loop that it has become */
 LLVMValueRef ir_emulated_kernel(const struct ir_unit *, const struct ir_kernel *);
 /* f, called `name`, gets the attributes of body, which will be inlined into it */
