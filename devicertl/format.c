@@ -677,10 +677,10 @@ int atoi(const char *s) { return (int)strtol(s, (char **)0, 10); }
 long atol(const char *s) { return strtol(s, (char **)0, 10); }
 long long atoll(const char *s) { return strtol(s, (char **)0, 10); }
 
-/* Where there is one at s; its end. */
-static const char *read_exponent(const char *s, struct decimal *d)
+/* Where there is one at s, with that letter; its end. */
+static const char *read_exponent(const char *s, char letter, int *of)
 {
-    if ((*s | 32) != 'e') /* perhaps the end of the text */
+    if ((*s | 32) != letter) /* perhaps the end of the text */
         return s;
     const char *e = s + 1 + (s[1] == '-' || s[1] == '+');
     if (*e < '0' || *e > '9')
@@ -689,7 +689,7 @@ static const char *read_exponent(const char *s, struct decimal *d)
     _Bool negative = s[1] == '-';
     for (s = e; *s >= '0' && *s <= '9'; s++)
         exponent = exponent < 100000 ? exponent * 10 + *s - '0' : exponent;
-    d->point += negative ? -exponent : exponent;
+    *of += negative ? -exponent : exponent;
     return s;
 }
 
@@ -718,7 +718,7 @@ static const char *read_decimal(const char *s, struct decimal *d)
     }
     if (!any)
         return (const char *)0;
-    s = read_exponent(s, d);
+    s = read_exponent(s, 'e', &d->point);
     while (d->n && !d->digits[d->n - 1])
         d->n--;
     return s;
@@ -770,6 +770,76 @@ static double nearest(const struct decimal *d)
     return u.x;
 }
 
+/* The double, or what makes the same float of it as the number itself: where it is not exact, the
+ * neighbour whose last bit is set. */
+static double of_decimal(const struct decimal *d, _Bool for_float)
+{
+    union {
+        double x;
+        u64 bits;
+    } u = { nearest(d) };
+    struct decimal exact;
+    int e = (int)(u.bits >> 52), c;
+    u64 m = u.bits & ((1ull << 52) - 1);
+    if (!for_float || !u.bits || e == 2047)
+        return u.x;
+    expand(&exact, e ? m | 1ull << 52 : m, e ? e - 1075 : -1074);
+    c = compare(d, &exact);
+    if (c && !(u.bits & 1))
+        u.bits += c > 0 ? 1 : -1ull;
+    return u.x;
+}
+
+static int hexadecimal(char c)
+{
+    return c >= '0' && c <= '9'                 ? c - '0'
+           : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+                                                : -1;
+}
+
+/* After 0x, as a decimal number; NULL: there is no digit. */
+static const char *read_hexadecimal(const char *s, struct decimal *d)
+{
+    enum { FULL = 60, LEAST = -1110, MOST = 1030 }; /* bits; of a double, and some more */
+    _Bool any = 0, point = 0;
+    u64 m = 0;
+    int e = 0, digit;
+    d->n = d->point = 0;
+    for (; (digit = hexadecimal(*s)) >= 0 || (*s == '.' && !point); s++) {
+        if (digit < 0) {
+            point = 1;
+            continue;
+        }
+        any = 1;
+        if (m >> (FULL - 4))
+            m |= digit != 0, e += 4; /* a rest decides ties */
+        else
+            m = m << 4 | (u64)digit;
+        e -= point ? 4 : 0;
+    }
+    if (!any)
+        return (const char *)0;
+    s = read_exponent(s, 'p', &e);
+    for (; m && e < LEAST; e++)
+        m = m >> 1 | (m & 1);
+    if (m && e > MOST)
+        d->point = 400, d->digits[d->n++] = 1;
+    else if (m)
+        expand(d, m, e);
+    return s;
+}
+
+static const char *read_nan(const char *s)
+{
+    const char *end = s;
+    if (*s == '(')
+        for (end = s + 1;
+             hexadecimal(*end) >= 0 || ((*end | 32) > 'f' && (*end | 32) <= 'z') || *end == '_';
+             end++)
+            ;
+    return *s == '(' && *end == ')' ? end + 1 : s;
+}
+
 static _Bool has_word(const char *s, const char *word)
 {
     while (*word && (*s | 32) == *word)
@@ -781,7 +851,7 @@ double strtod(const char *, char **);
 float strtof(const char *, char **);
 double atof(const char *);
 
-double strtod(const char *s, char **end)
+static double read_floating(const char *s, char **end, _Bool for_float)
 {
     const char *start = s, *after;
     struct decimal d;
@@ -794,16 +864,18 @@ double strtod(const char *s, char **end)
         after = s + (has_word(s, "infinity") ? 8 : 3);
         x = __builtin_inf();
     } else if (has_word(s, "nan")) {
-        after = s + 3;
+        after = read_nan(s + 3);
         x = __builtin_nan("");
     } else {
-        after = read_decimal(s, &d);
-        x = after ? nearest(&d) : 0;
+        after = has_word(s, "0x") ? read_hexadecimal(s + 2, &d) : (const char *)0;
+        after = after ? after : read_decimal(s, &d);
+        x = after ? of_decimal(&d, for_float) : 0;
     }
     if (end)
         *end = (char *)(after ? after : start);
     return negative && after ? -x : x;
 }
-float strtof(const char *s, char **end) { return (float)strtod(s, end); }
+double strtod(const char *s, char **end) { return read_floating(s, end, 0); }
+float strtof(const char *s, char **end) { return (float)read_floating(s, end, 1); }
 double atof(const char *s) { return strtod(s, (char **)0); }
 #endif
