@@ -106,6 +106,7 @@ FILE *ompgpu_open_output(const char *variable, const char *name);
  * be inside of the runtime. */
 void ompgpu_watch_exit(void); /* once, at start-up */
 void ompgpu_exit_fork(void);  /* in the child */
+void ompgpu_ending(void);     /* the runtime's destructor has begun */
 bool ompgpu_exiting(void);
 void ompgpu_leave_process(void) __attribute__((noreturn)); /* it is exiting: now */
 bool ompgpu_failed(void);                                  /* … because of ompgpu_fatal() */
@@ -254,6 +255,7 @@ int ompgpu_reverse_mailbox(struct ompgpu_device *, struct ompgpu_mailbox **);
 bool ompgpu_reverse_any(void); /* functions of the host that kernels may call */
 bool ompgpu_reverse_lock(void);
 void ompgpu_reverse_unlock(bool locked);
+void ompgpu_reverse_fork(void); /* in the child */
 void ompgpu_reverse_stop(void); /* at exit: nothing is served any more */
 void ompgpu_reverse_close(struct ompgpu_device *);
 struct ompgpu_entry;
@@ -410,6 +412,8 @@ static inline struct ompgpu_thread *ompgpu_self(void) /* NULL: out of memory */
 bool ompgpu_many_threads(void);
 /* a host thread besides this one has used the runtime and lives */
 bool ompgpu_other_threads(void);
+/* … or one of the OpenMP library's may begin a host task */
+bool ompgpu_still_used(void);
 int ompgpu_thread_room(struct ompgpu_thread *, unsigned nmaps, unsigned nparams);
 int ompgpu_scratch_get(struct ompgpu_device *, struct ompgpu_buffers *, unsigned teams,
                        size_t bytes, void **out);
@@ -642,6 +646,7 @@ void ompgpu_nearest_on(const struct ompgpu_plugin *, int ordinal, uintptr_t addr
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
 void ompgpu_data_release(struct ompgpu_device *, struct ompgpu_entry *); /* its memory */
 
+void ompgpu_interop_fork(void);                           /* in the child */
 void ompgpu_interops_close(const struct ompgpu_device *); /* interop.c: what the program left */
 
 /* --------------------------------------------------------- spread constructs (spread.c) */
@@ -662,7 +667,8 @@ int ompgpu_chunk_from(const struct ompgpu_chunk *, const struct ompgpu_map *, ui
                       size_t size, bool *wrong);
 
 /* ------------------------------------------------------------------ failures (failure.c) */
-bool ompgpu_may_recover(void); /* a failure need not end the program */
+void ompgpu_failure_fork(void); /* in the child */
+bool ompgpu_may_recover(void);  /* a failure need not end the program */
 /* What is to be done; possible: bits of enum ompgpu_action.  OMPGPU_STOP does not return. */
 enum ompgpu_action ompgpu_recover(const struct ompgpu_where *, const struct ompgpu_device *,
                                   const char *reason, unsigned attempt, unsigned possible);

@@ -156,10 +156,12 @@ static bool stack_is_deep(void)
 }
 
 /* ------------------------------------------------------------------ calls from generated code */
+/* A task that is cancelled would never begin, and its event never come. */
 static bool can_defer(const struct ompgpu_device *dev)
 {
     return dev->plugin->queue_create && !ompgpu_has_tool && !ompgpu_exiting() && !dev->links &&
-           !ompgpu_may_recover() && ompgpu_libomp()->fulfill && ompgpu_self();
+           !ompgpu_may_recover() && !(ompgpu_settings.cancellation & 1) &&
+           ompgpu_libomp()->fulfill && ompgpu_self();
 }
 
 /* The device, where it can do it later; what cannot be done, or not yet, is done, or said, in the
@@ -286,12 +288,15 @@ bool ompgpu_defer_routine(struct ompgpu_device *dev, const char *name,
 void __ompgpu_deferred(void *task, uintptr_t event)
 {
     struct ompgpu_task *t = task;
+    ompgpu_self(); /* the end of the process knows of the thread, maybe of the OpenMP library */
     if (ompgpu_creating == t)
         ompgpu_creating = NULL;
     ompgpu_task_begun(t, event, stack_is_deep());
 }
 
 /* ------------------------------------------------------------------ the end, and fork */
+bool ompgpu_still_used(void) { return ompgpu_other_threads() || ompgpu_any_host_task(); }
+
 /* Others may go on making constructs, so not for all of them. */
 void ompgpu_deferred_settle(void)
 {

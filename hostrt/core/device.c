@@ -434,11 +434,12 @@ static void end_device(struct ompgpu_device *dev)
  * threads live, they may be inside of the runtime, and all stays as it is for the short rest. */
 __attribute__((destructor(99))) static void stop_runtime(void)
 {
+    ompgpu_ending();
     ompgpu_deferred_stop();
     ompgpu_reverse_stop();
     if (ompgpu_watched())
         ompgpu_watch_end();
-    if (ompgpu_other_threads()) {
+    if (ompgpu_still_used()) {
         ompgpu_threads_forget();
         ompgpu_nodes_leave();
         ompgpu_deferred_leave();

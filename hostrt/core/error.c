@@ -164,8 +164,26 @@ void ompgpu_leave_process(void)
     _exit(exit_status);
 }
 
+static int64_t ending; /* atomic: when the runtime's own end has begun, 0: it has not */
+
+static int64_t milliseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void ompgpu_ending(void) { __atomic_store_n(&ending, milliseconds(), __ATOMIC_RELEASE); }
+
+/* It takes no time, unless it waits for what does not come. */
+static bool is_end_stuck(void)
+{
+    int64_t since = __atomic_load_n(&ending, __ATOMIC_ACQUIRE);
+    return since && milliseconds() - since > 1000;
+}
+
 /* One thread ends the process.  Others that fail meanwhile, maybe because of that, wait for the
- * end. */
+ * end; if that waits for them, their failure is said. */
 static int taken; /* atomic */
 static _Thread_local bool mine;
 
@@ -174,7 +192,9 @@ static void claim_the_exit(void)
     if (mine || (ompgpu_exiting() && pthread_equal(exiting_thread, pthread_self())))
         return;
     mine = true;
-    if (ompgpu_exiting() || __atomic_exchange_n(&taken, 1, __ATOMIC_ACQ_REL))
+    while (ompgpu_exiting() && !is_end_stuck())
+        usleep(10000);
+    if (__atomic_exchange_n(&taken, 1, __ATOMIC_ACQ_REL))
         for (;;)
             pause();
 }

@@ -16,6 +16,8 @@ void ompgpu_on_failure(ompgpu_failure_handler *handler, void *argument)
     pthread_mutex_unlock(&lock);
 }
 
+void ompgpu_failure_fork(void) { pthread_mutex_init(&lock, NULL); }
+
 bool ompgpu_may_recover(void)
 {
     return ompgpu_settings.on_failure != OMPGPU_STOP ||

@@ -7,15 +7,16 @@
 #include "hostrt/core/core.h"
 #include "hostrt/core/deferred.h"
 
-/* Devices of one plugin follow each other. */
+/* Devices of one plugin follow each other; one may have a table of its own with the plugin's
+ * functions (rescue.c, ompt.c). */
 static void tell_plugins(enum ompgpu_fork when)
 {
-    const struct ompgpu_plugin *last = NULL;
+    void (*last)(enum ompgpu_fork) = NULL;
     for (int i = 0; i < ompgpu_ndevices; i++) {
         const struct ompgpu_plugin *plugin = ompgpu_devices[i].plugin;
-        if (plugin != last && plugin->fork)
+        if (plugin->fork && plugin->fork != last)
             plugin->fork(when);
-        last = plugin;
+        last = plugin->fork ? plugin->fork : last;
     }
 }
 
@@ -56,6 +57,9 @@ static void in_parent(void) { release_locks(OMPGPU_FORK_PARENT); }
 static void in_child(void)
 {
     ompgpu_exit_fork();
+    ompgpu_reverse_fork();
+    ompgpu_interop_fork();
+    ompgpu_failure_fork();
     for (int i = 0; i < ompgpu_ndevices; i++) {
         struct ompgpu_device *dev = &ompgpu_devices[i];
         pthread_cond_init(&dev->synced, NULL); /* nobody waits any more */

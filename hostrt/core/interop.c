@@ -197,6 +197,14 @@ void __tgt_interop_destroy(void *place, int32_t thread, void **interop, int32_t 
     free_object(o);
 }
 
+/* In the child: objects of the parent's have no queue any more. */
+void ompgpu_interop_fork(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    for (struct interop *o = objects; o; o = o->next)
+        o->queue = o->event = NULL;
+}
+
 void ompgpu_interops_close(const struct ompgpu_device *dev)
 {
     for (struct interop *o = objects, *next; o; o = next) {

@@ -253,9 +253,11 @@ static void free_unit(struct unit_state *u)
 void __ompgpu_unregister(struct ompgpu_unit *unit)
 {
     if (ompgpu_exiting() &&
-        ompgpu_other_threads()) /* they may be in the middle of a region of this unit */
+        ompgpu_still_used()) /* they may be in the middle of a region of this unit */
         return;
     ompgpu_deferred_settle();
+    if (ompgpu_exiting() && ompgpu_still_used()) /* host tasks that others have begun meanwhile */
+        return;
     pthread_mutex_lock(&units_lock);
     struct unit_state *u = unit->state; /* NULL: the runtime has ended */
     for (struct unit_state **at = &units; u && *at; at = &(*at)->next)

@@ -301,6 +301,15 @@ int ompgpu_reverse_mailbox(struct ompgpu_device *dev, struct ompgpu_mailbox **ma
     return bad;
 }
 
+/* In the child: the threads that serve are the parent's. */
+void ompgpu_reverse_fork(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    pthread_mutex_init(&tables, NULL);
+    for (int i = 0; i < ompgpu_ndevices; i++)
+        ompgpu_devices[i].reverse = NULL;
+}
+
 void ompgpu_reverse_stop(void)
 {
     for (int i = 0; i < ompgpu_ndevices; i++) {

@@ -416,8 +416,13 @@ static __attribute__((noreturn)) void fail_task(const struct ompgpu_task *t)
         ompgpu_data_nearest(t->dev, address, t->dropped, nearest, sizeof nearest);
     }
     if (ompgpu_exiting()) {
+        const unsigned patience = 600; /* tenths of seconds: a handler of exit() may wait for it */
         pthread_mutex_lock(&lock);
-        WAIT_WHILE(!at_end);
+        for (unsigned tenths = 0; !at_end && tenths < patience; tenths++) {
+            pthread_mutex_unlock(&lock);
+            usleep(100000);
+            pthread_mutex_lock(&lock);
+        }
         fflush(NULL);
         ompgpu_say(&t->where, "error", "%s%s%s", reason, source, nearest);
         _exit(1);

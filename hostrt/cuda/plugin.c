@@ -99,6 +99,7 @@ static void thread_ends(void *p)
 {
     pthread_mutex_lock(&threads_lock);
     ((struct cuda_thread *)p)->used = false;
+    self = NULL; /* a destructor of the program's may come later */
     pthread_mutex_unlock(&threads_lock);
 }
 

@@ -91,6 +91,9 @@ static void take_turn(struct ompgpu_work_queue *work, const struct ompgpu_work *
         pthread_mutex_lock(&lock);
         if (bad)
             note_failure(q, ompgpu_plugin_message());
+        if (bad && (int)w->kind == NOTIFY) /* who waits for the event gives the notice */
+            __atomic_store_n(&((struct cuda_event *)w->event)->failure, q->message,
+                             __ATOMIC_RELAXED);
     }
     if (w->kind == OMPGPU_WORK_RECORD)
         put_event(q, w);
