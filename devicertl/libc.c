@@ -181,6 +181,7 @@ void *memmove(void *, const void *, usize);
 void *memset(void *, int, usize);
 int memcmp(const void *, const void *, usize);
 void *memchr(const void *, int, usize);
+void *memccpy(void *restrict, const void *restrict, int, usize);
 
 /* Eight bytes at a time where both sides allow it. */
 static _Bool words(const void *a, const void *b) { return (((usize)a | (usize)b) & 7) == 0; }
@@ -240,6 +241,16 @@ PLAIN void *memchr(const void *p, int c, usize n)
     for (usize i = 0; i < n; i++)
         if (x[i] == (u8)c)
             return (void *)(x + i);
+    return (void *)0;
+}
+
+PLAIN void *memccpy(void *restrict to, const void *restrict from, int c, usize n)
+{
+    u8 *d = to;
+    const u8 *s = from;
+    for (usize i = 0; i < n; i++)
+        if ((d[i] = s[i]) == (u8)c)
+            return d + i + 1;
     return (void *)0;
 }
 

@@ -58,6 +58,8 @@ static void characters(void)
         char *copy = strdup("two words"), *part = strndup(copy, 3);
         more[0] = strcmp(copy, "two words") == 0 && strcmp(part, "two") == 0;
         more[1] = strpbrk(copy, "xwr") == copy + 1 && !strpbrk(part, "x");
+        char two[12] = "...........";
+        more[3] = memccpy(two, "ab:cd", ':', 5) == two + 3 && !memccpy(two + 8, "abc", 'x', 2) && strcmp(two, "ab:.....ab.") == 0;
         free(copy), free(part);
         div_t q = div(-17, 5);
         ldiv_t l = ldiv(1l << 40, 3);
@@ -65,7 +67,7 @@ static void characters(void)
     }
     for (int c = -1; c < 256; c++)
         CHECK_EQ(classes[c + 1], classes_of(c));
-    CHECK(more[0] && more[1] && more[2]);
+    CHECK(more[0] && more[1] && more[2] && more[3]);
 }
 
 int main(void)
