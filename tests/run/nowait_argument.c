@@ -4,13 +4,13 @@
 static void arguments(int later)
 {
     int a = 0, b = 0, sum = 0;
-#pragma omp target enter data map(to: a) nowait(later)
-#pragma omp target map(tofrom: a) nowait(later)
+#pragma omp target enter data map(to: a) nowait(later) depend(out: a)
+#pragma omp target map(tofrom: a) nowait(later) depend(inout: a)
     for (int i = 0; i < 100000; i++) {
 #pragma omp atomic
         a++;
     }
-#pragma omp target update from(a) nowait(later + 0)
+#pragma omp target update from(a) nowait(later + 0) depend(inout: a)
     if (!later)
         CHECK_EQ(a, 100000);
 #pragma omp taskwait
