@@ -203,7 +203,7 @@ static void claim_the_exit(void)
 void ompgpu_exit_fork(void)
 {
     if (!pthread_equal(exiting_thread, pthread_self()))
-        exiting = 0;
+        exiting = 0, ending = 0;
     if (!mine)
         taken = failed = 0;
 }
