@@ -1,6 +1,14 @@
 /* threads of a team that wait for each other in loops of their own: by atomic reads, by flushes, by a lock of compare and swap; in any order */
 #include "check.h"
 enum { N = 40, ROUNDS = 5 };
+/* The long form has the race checks, which report what programs older than OpenMP's memory model do. */
+#ifdef OMPGPU_LONG
+#define SET(flag) __atomic_store_n(&(flag), 1, __ATOMIC_RELAXED)
+#define IS_SET(flag) __atomic_load_n(&(flag), __ATOMIC_RELAXED)
+#else
+#define SET(flag) (*(volatile int *)&(flag) = 1)
+#define IS_SET(flag) (*(volatile int *)&(flag))
+#endif
 int main(void)
 {
     int x = 0, y = 0, seen = 0, flag = 0, data = 0, lock = 0, sum = 0, turn = 0, on = 0;
@@ -29,12 +37,13 @@ int main(void)
         if (omp_get_thread_num() == 69) {
             data = 7;
 #pragma omp flush
-            *(volatile int *)&flag = 1;
+            SET(flag);
 #pragma omp flush
         } else if (omp_get_thread_num() == 3) {
             do {
 #pragma omp flush
-            } while (!*(volatile int *)&flag);
+            } while (!IS_SET(flag));
+#pragma omp flush
             seen = data;
         }
     }
