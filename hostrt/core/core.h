@@ -545,7 +545,7 @@ void ompgpu_on_host(const struct ompgpu_where *, const char *reason);
 void ompgpu_failed_to_host(const struct ompgpu_where *, const char *reason);
 
 /* ------------------------------------------------------------------ tools (ompt.c) */
-extern bool ompgpu_has_tool;
+extern _Atomic bool ompgpu_has_tool;
 void ompgpu_tool_find(void);    /* as ompgpu_host_find() */
 void ompgpu_tool_connect(void); /* before a device is opened; cheap when done */
 /* To open a device: the plugin itself, or with a tool one that reports what it does. */

@@ -57,7 +57,7 @@ static const struct {
     { "ompt_get_task_data", &tool.task_data, false },
     { "ompt_get_target_task_data", &tool.target_task_data, false },
 };
-bool ompgpu_has_tool;
+_Atomic bool ompgpu_has_tool;
 /* All devices are of one kind. */
 static const struct ompgpu_plugin *real; /* what the reporting functions call */
 static struct ompgpu_plugin reporting;

@@ -71,6 +71,11 @@ printf 'struct l { struct l *next; };\nextern struct l b;\nstruct l a = { &b }, 
 says "a circle of initial values" 1 "variable|address|PTX" -w --gpu-arch=sm_75,sm_90 -c circle.c
 check "... is said once" [ "$(grep -c 'initial value' err)" = 1 ]
 check "... and is none for the emulated device" "$CC" -w --gpu-arch=emu -c circle.c
+printf '#include <stddef.h>\nstruct m { char c; _Alignas(max_align_t) char d; int z; };\nint main(void) { struct m s[2] = { { 0 } };\n#pragma omp target map(tofrom: s)\n  s[1].z = 1; }\n' >layout.c
+check "a type that GPUs lay out in another way" test_must_fail 1 "$CC" -w --gpu-arch=sm_75 -c layout.c
+cp .log err
+check "... is named" error_at err layout.c:4:20 "'s'|size|device"
+check "... the emulated device as the host" "$CC" -w --gpu-arch=emu -c layout.c
 says "no libdevice" 1 "sinf|libdevice|--cuda-path" --cuda-path=half --gpu-arch=sm_90 -c sinf.c
 "$CC" --cuda-path=half2 --gpu-arch=sm_90 -c app.c -o noptxas.o 2>err; rc=$?
 check "no ptxas: PTX" [ $rc = 0 ] && check "no ptxas: a note" has err "^ompgpu-cc: note: no ptxas: 'app.c' .*PTX"

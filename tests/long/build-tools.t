@@ -55,7 +55,9 @@ fi
 
 if has_tools bear make; then
     printf 'prog: main.o f.o\n\t$(CC) $(CFLAGS) $^ -o $@\n' >Makefile
-    check "bear" bear --output db.json -- make CC="$CC" CFLAGS="-O2 $ARCH" && check "... has both files" test "$(grep -c '"file"' db.json)" = 2
+    # The command has no dynamic linker, in which bear sees what it starts (the manual's EDITORS).
+    printf '{"compilation": {"compilers_to_recognize": [{"executable": "%s"}]}}' "$CC" >bear.json
+    check "bear" bear --config bear.json --output db.json -- make CC="$CC" CFLAGS="-O2 $ARCH" && check "... has both files" test "$(grep -c '"file"' db.json)" = 2
     rm -f Makefile main.o f.o
 fi
 

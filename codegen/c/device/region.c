@@ -306,6 +306,23 @@ static void write_lanes(struct cg *cg, const struct omp_construct *c, const stru
     cg_pop_env(cg, env);
 }
 
+/* A GPU may lay a type of the host out in another way: some atomic ones, and max_align_t. */
+static void check_layouts(struct cg *cg, const struct cg_plan *p)
+{
+    for (unsigned i = 0; i < p->nparams; i++) {
+        const struct omp_var *v = p->params[i].var;
+        const struct omp_type *t = v->type;
+        while (t->kind == OMPT_ARRAY)
+            t = t->elem;
+        if (p->params[i].pass == CG_PASS_BOUND || t->kind != OMPT_RECORD || !t->size)
+            continue;
+        cg_line(cg,
+                "_Static_assert(sizeof(__typeof__(%s)) == %llu, \"the type of '%s' has another "
+                "size on this device than on the host\");",
+                t->spelling, (unsigned long long)t->size, v->name);
+    }
+}
+
 /* The region's function, and the kernels that call it. */
 static void write_region(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
 {
@@ -319,6 +336,7 @@ static void write_region(struct cg *cg, const struct omp_construct *c, const str
     cg_open_function(cg, "__OMPGPU_REGION void %s@region(struct __ompgpu_env *@env%s%s)", c->region,
                      form, parameters);
     cg_fp_pragmas(cg, (p->spmd ? c->spmd_inner : c)->pragma.begin);
+    check_layouts(cg, p);
     if (tiled)
         cg_line(cg, "const _Bool @covering = @form;");
     if (p->spmd)
