@@ -2,8 +2,8 @@
  *
  * Every generated `X.device.c` is compiled with `-include ompgpu_device.h`, once for nvptx64 and
  * once for x86_64 (the emulated device); the runtime's bitcode is compiled against the same header.
- * No other header is included here, no macro without the __OMPGPU prefix is defined, because user
- * text follows.
+ * No other header is included here, no macro without the __OMPGPU prefix is defined but one of a
+ * builtin, because user text follows.
  *
  * Words: a team is a CUDA block, a thread a CUDA thread.  In a kernel of SPMD mode every thread of
  * the team runs the region.  In one of generic mode the main thread (thread 0) runs it, and the
@@ -365,6 +365,24 @@ enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
  *               … __ompgpu_at32(&b, u) …                          the iteration: b.i.at and
  *               … __ompgpu_ahead32(&b, u) …                       how far ahead of it that is
  */
+/* A text with arrays of variable length, which is compiled for wasm64 (drv_vla_target) and becomes
+ * code for nvptx64: arguments lie one after the other there, structs too, of which wasm64 would
+ * pass the address; what was _Float16 is passed as a double. */
+#ifdef __wasm64__
+static inline __attribute__((always_inline)) void *__ompgpu_argument(void *list, unsigned long size,
+                                                                     unsigned long align)
+{
+    char **next = list, *at = (char *)(((unsigned long)*next + align - 1) / align * align);
+    *next = at + size;
+    return at;
+}
+#define __builtin_va_arg(list, type)                                                               \
+    __builtin_choose_expr(                                                                         \
+        __builtin_types_compatible_p(__typeof__(type), __fp16),                                    \
+        (__fp16) * (double *)__ompgpu_argument(&(list), sizeof(double), sizeof(double)),           \
+        *(__typeof__(type) *)__ompgpu_argument(&(list), sizeof(type), _Alignof(type)))
+#endif
+
 /* x86-64 packs a structure that is returned in registers; a larger one is taken apart by the
  * optimiser. */
 #ifdef __NVPTX__
