@@ -169,12 +169,15 @@ check "a bad value is said" sh -c 'OMPGPU_NODES=all ./all 1 2>err; grep -q "warn
 programs="deferred interop openmp60 ompt print_order reverse spread_data threads_host"
 # Not gnu, which needs memory that host and device share, and without_omp_h, which names device 0.
 [ -z "${OMPGPU_LONG:-}" ] || programs=$(cd "$ROOT/tests/run" && ls *.c | sed 's/\.c$//' | grep -vxE 'gnu|without_omp_h')
-OMP_DEFAULT_DEVICE=2 OMPGPU_EMU_DEVICES=1 OMP_CANCELLATION=TRUE # cancel starts itself anew without it
+OMP_DEFAULT_DEVICE=2 OMPGPU_EMU_DEVICES=1
 export OMP_DEFAULT_DEVICE OMPGPU_EMU_DEVICES OMP_CANCELLATION
 for p in $programs; do
     program "$ROOT/tests/run/$p.c"
     # shellcheck disable=SC2086
     check "$p compiles" "$CC" -O2 -w $ARCH -I"$ROOT/tests" -I"$ROOT/tests/run" $program_flags "$src" $program_parts -o prog -lm || continue
+    # cancel starts itself anew without it; nothing is deferred with it
+    OMP_CANCELLATION=FALSE
+    case $p in cancel*) OMP_CANCELLATION=TRUE ;; esac
     # Regions that must be under way at once, which takes cores.
     # shellcheck disable=SC2034
     if [ "$p" = deferred ]; then OMPGPU_DEVICE=; else OMPGPU_DEVICE=emu; fi
