@@ -166,16 +166,10 @@ static const char *declarations(const struct conditional *c)
 /* Before the construct whose threads share out the loop. */
 static void declare_around(const struct conditional *c, const struct fe_pragma *q)
 {
-    struct fe *fe = c->l->fe;
-    struct omp_extent e = lower_statement(fe, q);
     struct lower_argument a;
-    fe_add_edit(
-        fe, &c->l->edits, e.begin, 0,
-        arena_printf(fe->a, "{ %s\n# %u\n", declarations(c), fe_place(fe->u, e.begin).line));
-    if (lower_find(fe, q, OMPC_DEFAULT, q->clauses_at, &a))
-        fe_add_edit(fe, &c->l->edits, q->tokens[q->ntokens - 1].end, 0,
-                    arena_printf(fe->a, " shared(%s)", c->last));
-    fe_add_edit(fe, &c->l->edits, e.end, 0, " }");
+    lower_declare_around(c->l, q, declarations(c));
+    if (lower_find(c->l->fe, q, OMPC_DEFAULT, q->clauses_at, &a))
+        lower_add_clause(c->l, q, "shared", c->last);
 }
 
 /* ------------------------------------------------------------------ what is read */

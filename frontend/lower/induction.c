@@ -182,13 +182,6 @@ static bool is_own(struct fe *fe, const struct fe_pragma *teams, const struct om
            is_listed(fe, teams, r->var, OWN, teams->ntokens);
 }
 
-static void add_clause(struct lowering *l, const struct fe_pragma *p, const char *clause,
-                       const char *name)
-{
-    fe_add_edit(l->fe, &l->edits, p->tokens[p->ntokens - 1].end, 0,
-                arena_printf(l->fe->a, " %s(%s)", clause, name));
-}
-
 /* A variable that all teams count in, 0 before them; NULL: there was an error. */
 static const char *count_teams(struct lowering *l, const struct fe_pragma *p,
                                const struct fe_pragma *teams)
@@ -198,20 +191,16 @@ static const char *count_teams(struct lowering *l, const struct fe_pragma *p,
     const char *name = lower_name(l, "teams");
     const struct fe_pragma *target = lower_around(fe, p, OMPL_TARGET),
                            *first = target ? target : teams;
-    struct omp_extent e = lower_statement(fe, first);
     if (lower_find(fe, first, OMPC_NOWAIT, first->clauses_at, &a)) {
         fe_unsupported(fe, p->c->place, UNSUPPORTED_CLAUSE, "induction",
                        "distribute inside teams with nowait");
         return NULL;
     }
-    fe_add_edit(
-        fe, &l->edits, e.begin, 0,
-        arena_printf(fe->a, "{ unsigned %s = 0;\n# %u\n", name, fe_place(fe->u, e.begin).line));
+    lower_declare_around(l, first, arena_printf(fe->a, "unsigned %s = 0;", name));
     if (target)
-        add_clause(l, target, "map", name);
+        lower_add_clause(l, target, "map", name);
     if (teams != target && lower_find(fe, teams, OMPC_DEFAULT, teams->clauses_at, &a))
-        add_clause(l, teams, "shared", name);
-    fe_add_edit(fe, &l->edits, e.end, 0, " }");
+        lower_add_clause(l, teams, "shared", name);
     return name;
 }
 

@@ -248,6 +248,22 @@ void lower_replace(struct lowering *l, struct omp_extent e, const char *text)
                 arena_printf(l->fe->a, "%s\n# %u\n", text, line));
 }
 
+void lower_declare_around(struct lowering *l, const struct fe_pragma *p, const char *declarations)
+{
+    struct fe *fe = l->fe;
+    struct omp_extent e = lower_statement(fe, p);
+    fe_add_edit(fe, &l->edits, e.begin, 0,
+                arena_printf(fe->a, "{ %s\n# %u\n", declarations, fe_place(fe->u, e.begin).line));
+    fe_add_edit(fe, &l->edits, e.end, 0, " }");
+}
+
+void lower_add_clause(struct lowering *l, const struct fe_pragma *p, const char *clause,
+                      const char *item)
+{
+    fe_add_edit(l->fe, &l->edits, p->tokens[p->ntokens - 1].end, 0,
+                arena_printf(l->fe->a, " %s(%s)", clause, item));
+}
+
 const char *lower_name(struct lowering *l, const char *what)
 {
     return arena_printf(l->fe->a, "%s%s%u", l->fe->u->prefix, what, l->names++);

@@ -72,6 +72,10 @@ struct omp_extent lower_statement(struct fe *, const struct fe_pragma *);
  */
 const struct fe_pragma *lower_around(struct fe *, const struct fe_pragma *, unsigned leaf);
 void lower_replace(struct lowering *, struct omp_extent, const char *text);
+/* The construct gets a block around it that begins with declarations, and one more clause. */
+void lower_declare_around(struct lowering *, const struct fe_pragma *, const char *declarations);
+void lower_add_clause(struct lowering *, const struct fe_pragma *, const char *clause,
+                      const char *item);
 const char *lower_name(struct lowering *, const char *what);
 /* The function's declaration, for a block that the directive becomes; "" where it has one. */
 const char *lower_declare(struct fe *, const struct fe_pragma *, const char *name,

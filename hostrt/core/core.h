@@ -255,7 +255,7 @@ int ompgpu_reverse_mailbox(struct ompgpu_device *, struct ompgpu_mailbox **);
 bool ompgpu_reverse_any(void); /* functions of the host that kernels may call */
 bool ompgpu_reverse_lock(void);
 void ompgpu_reverse_unlock(bool locked);
-void ompgpu_reverse_fork(void); /* in the child */
+void ompgpu_reverse_fork(enum ompgpu_fork when);
 void ompgpu_reverse_stop(void); /* at exit: nothing is served any more */
 void ompgpu_reverse_close(struct ompgpu_device *);
 struct ompgpu_entry;
@@ -646,7 +646,7 @@ void ompgpu_nearest_on(const struct ompgpu_plugin *, int ordinal, uintptr_t addr
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
 void ompgpu_data_release(struct ompgpu_device *, struct ompgpu_entry *); /* its memory */
 
-void ompgpu_interop_fork(void);                           /* in the child */
+void ompgpu_interop_fork(enum ompgpu_fork when);
 void ompgpu_interops_close(const struct ompgpu_device *); /* interop.c: what the program left */
 
 /* --------------------------------------------------------- spread constructs (spread.c) */
@@ -667,8 +667,8 @@ int ompgpu_chunk_from(const struct ompgpu_chunk *, const struct ompgpu_map *, ui
                       size_t size, bool *wrong);
 
 /* ------------------------------------------------------------------ failures (failure.c) */
-void ompgpu_failure_fork(void); /* in the child */
-bool ompgpu_may_recover(void);  /* a failure need not end the program */
+void ompgpu_failure_fork(enum ompgpu_fork when);
+bool ompgpu_may_recover(void); /* a failure need not end the program */
 /* What is to be done; possible: bits of enum ompgpu_action.  OMPGPU_STOP does not return. */
 enum ompgpu_action ompgpu_recover(const struct ompgpu_where *, const struct ompgpu_device *,
                                   const char *reason, unsigned attempt, unsigned possible);

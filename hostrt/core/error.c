@@ -164,22 +164,15 @@ void ompgpu_leave_process(void)
     _exit(exit_status);
 }
 
-static int64_t ending; /* atomic: when the runtime's own end has begun, 0: it has not */
+static _Atomic double ending; /* ompgpu_clock() when the runtime's own end began, 0: it has not */
 
-static int64_t milliseconds(void)
+void ompgpu_ending(void) { ending = ompgpu_clock(); }
+
+/* It takes a moment, unless it waits for a construct, which may be the one that has failed. */
+static bool is_end_waiting(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-void ompgpu_ending(void) { __atomic_store_n(&ending, milliseconds(), __ATOMIC_RELEASE); }
-
-/* It takes no time, unless it waits for what does not come. */
-static bool is_end_stuck(void)
-{
-    int64_t since = __atomic_load_n(&ending, __ATOMIC_ACQUIRE);
-    return since && milliseconds() - since > 1000;
+    double since = ending;
+    return since > 0 && ompgpu_clock() - since > 1000;
 }
 
 /* One thread ends the process.  Others that fail meanwhile, maybe because of that, wait for the
@@ -192,7 +185,7 @@ static void claim_the_exit(void)
     if (mine || (ompgpu_exiting() && pthread_equal(exiting_thread, pthread_self())))
         return;
     mine = true;
-    while (ompgpu_exiting() && !is_end_stuck())
+    while (ompgpu_exiting() && !is_end_waiting())
         usleep(10000);
     if (__atomic_exchange_n(&taken, 1, __ATOMIC_ACQ_REL))
         for (;;)

@@ -16,7 +16,10 @@ void ompgpu_on_failure(ompgpu_failure_handler *handler, void *argument)
     pthread_mutex_unlock(&lock);
 }
 
-void ompgpu_failure_fork(void) { pthread_mutex_init(&lock, NULL); }
+void ompgpu_failure_fork(enum ompgpu_fork when)
+{
+    (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock : pthread_mutex_unlock)(&lock);
+}
 
 bool ompgpu_may_recover(void)
 {

@@ -31,6 +31,9 @@ static void before_fork(void)
         pthread_mutex_lock(&ompgpu_devices[i].wait_lock);
     }
     ompgpu_threads_lock();
+    ompgpu_reverse_fork(OMPGPU_FORK_BEFORE);
+    ompgpu_interop_fork(OMPGPU_FORK_BEFORE);
+    ompgpu_failure_fork(OMPGPU_FORK_BEFORE);
     ompgpu_deferred_fork(OMPGPU_FORK_BEFORE);
     ompgpu_returning_fork(OMPGPU_FORK_BEFORE);
     tell_plugins(OMPGPU_FORK_BEFORE);
@@ -41,6 +44,9 @@ static void release_locks(enum ompgpu_fork when)
     tell_plugins(when);
     ompgpu_returning_fork(when);
     ompgpu_deferred_fork(when);
+    ompgpu_failure_fork(when);
+    ompgpu_interop_fork(when);
+    ompgpu_reverse_fork(when);
     ompgpu_threads_unlock();
     for (int i = ompgpu_ndevices; i-- > 0;) {
         pthread_mutex_unlock(&ompgpu_devices[i].wait_lock);
@@ -57,9 +63,6 @@ static void in_parent(void) { release_locks(OMPGPU_FORK_PARENT); }
 static void in_child(void)
 {
     ompgpu_exit_fork();
-    ompgpu_reverse_fork();
-    ompgpu_interop_fork();
-    ompgpu_failure_fork();
     for (int i = 0; i < ompgpu_ndevices; i++) {
         struct ompgpu_device *dev = &ompgpu_devices[i];
         pthread_cond_init(&dev->synced, NULL); /* nobody waits any more */

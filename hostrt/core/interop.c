@@ -197,12 +197,15 @@ void __tgt_interop_destroy(void *place, int32_t thread, void **interop, int32_t 
     free_object(o);
 }
 
-/* In the child: objects of the parent's have no queue any more. */
-void ompgpu_interop_fork(void)
+/* In the child, objects of the parent's have no queue any more. */
+void ompgpu_interop_fork(enum ompgpu_fork when)
 {
-    pthread_mutex_init(&lock, NULL);
-    for (struct interop *o = objects; o; o = o->next)
+    if (when == OMPGPU_FORK_BEFORE)
+        pthread_mutex_lock(&lock);
+    for (struct interop *o = objects; when == OMPGPU_FORK_CHILD && o; o = o->next)
         o->queue = o->event = NULL;
+    if (when != OMPGPU_FORK_BEFORE)
+        pthread_mutex_unlock(&lock);
 }
 
 void ompgpu_interops_close(const struct ompgpu_device *dev)

@@ -301,13 +301,18 @@ int ompgpu_reverse_mailbox(struct ompgpu_device *dev, struct ompgpu_mailbox **ma
     return bad;
 }
 
-/* In the child: the threads that serve are the parent's. */
-void ompgpu_reverse_fork(void)
+/* In the child, the threads that serve are the parent's. */
+void ompgpu_reverse_fork(enum ompgpu_fork when)
 {
-    pthread_mutex_init(&lock, NULL);
-    pthread_mutex_init(&tables, NULL);
-    for (int i = 0; i < ompgpu_ndevices; i++)
+    if (when == OMPGPU_FORK_BEFORE) {
+        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&tables);
+        return;
+    }
+    for (int i = 0; when == OMPGPU_FORK_CHILD && i < ompgpu_ndevices; i++)
         ompgpu_devices[i].reverse = NULL;
+    pthread_mutex_unlock(&tables);
+    pthread_mutex_unlock(&lock);
 }
 
 void ompgpu_reverse_stop(void)
