@@ -38,6 +38,7 @@
  *   branches.c    GPUs: loops go back where their condition holds, other branches fall through
  *   arrays.c      GPUs: arrays of run-time size lie in frames of the device runtime
  *   shifts.c      shifts of 65 to 128 bits are of halves
+ *   undefined.c   GPUs: what is not defined on one way to a block is 0 there
  *   order.c       variables stand in an order that does not differ from run to run
  *   threads.c     emulated device: loops over the threads of a team
  *   stackless.c   … coroutines of their waiting threads
@@ -76,6 +77,7 @@ void ir_extend_indices(struct ir_unit *);
 void ir_order_blocks(struct ir_unit *);
 void ir_turn_branches(struct ir_unit *);
 void ir_split_shifts(LLVMModuleRef);
+void ir_define_values(LLVMModuleRef);  /* undefined.c */
 void ir_want_frames(struct ir_unit *); /* arrays.c, before the runtime is linked */
 bool ir_is_frame_function(const char *name);
 bool ir_replace_arrays(struct ir_unit *); /* true: functions may be unused now */
