@@ -80,12 +80,14 @@ unsigned ompgpu_cuda_copy_threads(void)
     return n < MOST_BY_DEFAULT ? n : MOST_BY_DEFAULT;
 }
 
-/* The driver does not know it. */
+/* The driver does not know it.  (Of one address cuPointerGetAttribute() makes an error of that,
+ * which compute-sanitizer reports.) */
 bool ompgpu_cuda_is_pageable(const void *host)
 {
-    unsigned type;
-    return ompgpu_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                             (CUdeviceptr)host);
+    CUpointer_attribute which = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    unsigned type = 0;
+    void *data = &type;
+    return ompgpu_cuda.cuPointerGetAttributes(1, &which, &data, (CUdeviceptr)host) || !type;
 }
 
 bool ompgpu_cuda_is_staged(const void *host, size_t size)

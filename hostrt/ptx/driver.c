@@ -440,11 +440,12 @@ EXPORT CUresult cuMemHostAlloc(void **p, size_t size, unsigned flags)
 }
 EXPORT CUresult cuMemFreeHost(void *p) { return cuMemFree_v2((CUdeviceptr)p); }
 /* All that the machine allocates is memory of the host. */
-EXPORT CUresult cuPointerGetAttribute(void *value, CUpointer_attribute a, CUdeviceptr p)
+EXPORT CUresult cuPointerGetAttributes(unsigned n, CUpointer_attribute *a, void **values,
+                                       CUdeviceptr p)
 {
-    if (a != CU_POINTER_ATTRIBUTE_MEMORY_TYPE || !ptx_global_is_allocated(p, 1))
+    if (n != 1 || *a != CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
         return CUDA_ERROR_INVALID_VALUE;
-    *(unsigned *)value = CU_MEMORYTYPE_HOST;
+    *(unsigned *)*values = ptx_global_is_allocated(p, 1) ? CU_MEMORYTYPE_HOST : 0;
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream s)

@@ -79,7 +79,7 @@ C
 check "compiles" "$CC" -O1 --gpu-arch=sm_90 apart.c -o apart -lpthread
 apart() { env FAILING_DRIVER="$OBJ/nullcuda/libcuda.so.1" OMPGPU_CUDA_DRIVER=./driver.so OMPGPU_DEVICE=cuda OMP_TARGET_OFFLOAD=MANDATORY \
     NULLCUDA_DEVICES=2 OMPGPU_POOL=0 timeout 30 ./apart "$@"; }
-for call in cuMemAlloc_v2 cuMemFree_v2 cuMemcpyHtoDAsync_v2 cuMemcpyDtoHAsync_v2 cuLaunchKernel cuStreamQuery cuPointerGetAttribute; do
+for call in cuMemAlloc_v2 cuMemFree_v2 cuMemcpyHtoDAsync_v2 cuMemcpyDtoHAsync_v2 cuLaunchKernel cuStreamQuery cuPointerGetAttributes; do
     check "held in $call" apart $call
 done
 # The first construct on a device: its context, stream, image and results.

@@ -647,12 +647,11 @@ static bool is_pinned(const void *p)
 }
 
 /* Ordinary memory is none of the driver's. */
-CUresult cuPointerGetAttribute(void *value, CUpointer_attribute a, CUdeviceptr p)
+CUresult cuPointerGetAttributes(unsigned n, CUpointer_attribute *a, void **values, CUdeviceptr p)
 {
-    ENTER(cuPointerGetAttribute, true);
-    bool host = is_pinned((const void *)p);
-    WANT(a == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && (host || on_device(p, 1)), CUDA_ERROR_INVALID_VALUE);
-    *(unsigned *)value = host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    ENTER(cuPointerGetAttributes, true);
+    WANT(n == 1 && *a == CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CUDA_ERROR_INVALID_VALUE);
+    *(unsigned *)*values = is_pinned((const void *)p) ? CU_MEMORYTYPE_HOST : on_device(p, 1) ? CU_MEMORYTYPE_DEVICE : 0;
     return leave(CUDA_SUCCESS);
 }
 

@@ -156,7 +156,7 @@ static int scenario(unsigned rounds)
 /* Calls whose failure does not matter, because something else happens then. */
 static bool may_fail(const char *call)
 {
-    static const char *const calls[] = { "cuGetErrorName", "cuGetErrorString", "cuStreamDestroy_v2", "cuPointerGetAttribute",
+    static const char *const calls[] = { "cuGetErrorName", "cuGetErrorString", "cuStreamDestroy_v2", "cuPointerGetAttributes",
                                          "cuMemFree_v2", "cuMemFreeHost", "cuEventDestroy_v2", "cuModuleUnload", "cuDevicePrimaryCtxRelease_v2" };
     for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++)
         if (!strcmp(calls[i], call))
