@@ -8,26 +8,34 @@
 #include "hostrt/cuda/cuda.h"
 
 /* Others may have the processor.  Where they keep it longer than to wake up takes, it is better to
- * sleep: who does gets it when he wants it. */
+ * sleep for some time: who does gets it when he wants it, or another one that is free.  (A thread
+ * that waits for the OpenMP library, which does not give way, keeps it for milliseconds.) */
 static void give_way(struct cuda_asking *a, double now)
 {
-    const double most = 0.1; /* milliseconds */
+    const double most = 0.1, some_time = 50; /* milliseconds */
     sched_yield();
-    a->crowded = ompgpu_clock() - now > most;
+    double then = ompgpu_clock();
+    if (then - now > most)
+        a->crowded = then + some_time;
+}
+
+static void begin(struct cuda_asking *a, double now)
+{
+    if (!a->begun)
+        a->begun = true, a->since = now;
 }
 
 bool ompgpu_cuda_asks(struct cuda_asking *a)
 {
     const double eagerly = 0.2, most = 10; /* milliseconds */
     double now = ompgpu_clock();
-    if (!a->begun)
-        *a = (struct cuda_asking){ .begun = true, .since = now };
+    begin(a, now);
     double asked = now - a->since;
     if (asked < eagerly)
         __builtin_ia32_pause();
     else if (asked < most)
         give_way(a, now);
-    return asked < most && !a->crowded;
+    return asked < most && now >= a->crowded;
 }
 
 double ompgpu_cuda_rest(struct cuda_asking *a)
@@ -36,10 +44,9 @@ double ompgpu_cuda_rest(struct cuda_asking *a)
     const bool spins = ompgpu_settings.wait == OMPGPU_WAIT_SPIN,
                sleeps = ompgpu_settings.wait == OMPGPU_WAIT_BLOCK;
     double now = ompgpu_clock();
-    if (!a->begun)
-        *a = (struct cuda_asking){ .begun = true, .since = now };
+    begin(a, now);
     double asked = now - a->since, part = asked / 32;
-    if (!spins && (sleeps || a->crowded || asked >= awake))
+    if (!spins && (sleeps || now < a->crowded || asked >= awake))
         return part < least ? least : part < most ? part : most;
     while (ompgpu_clock() - now < pause)
         __builtin_ia32_pause();
