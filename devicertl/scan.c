@@ -27,14 +27,18 @@
  * done or at work.  Between A and B the first warp publishes what its tile adds up to, and looks
  * back (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016):
  *
- *     tile           32g        32g + 1      …   the caller's, 32g + q
- *     slot           total      total        …       q lanes wait for these, and combine them;
- *                    before                          one lane waits for what is before the group
- *     the last of a group publishes `before` of the next one
+ *     tile     1024s     …   1024s + 32     …   1024s + 32g   …   the caller's, 1024s + 32g + q
+ *     slot     total     …   total          …   total         …   q lanes wait for totals of tiles
+ *              before        group              group             and combine them; then g lanes
+ *                            before it          before it         for those of groups, and one
+ *                                                                 for what is before 1024s
+ *     the last of a group publishes its total, or before the next 1024 tiles what is before them
  *
- * A total is there soon after its tile was begun, so what a tile waits for is one chain of groups.
- * Which records are combined in which order depends on the tiles alone: the same bits each time.
- * Slots are never cleared: a mark tells which launch wrote them. */
+ * The total of a tile is there soon after it was begun, that of a group soon after its last tile
+ * was, so what waits for one another is a chain with a link for 1024 tiles.  (A link takes one or
+ * two microseconds on a GPU: with one for 32 tiles that was nearly all of the time.)  Which records
+ * are combined in which order depends on the tiles alone: the same bits each time.  Slots are never
+ * cleared: a mark tells which launch wrote them. */
 #include "devicertl/arch.h"
 
 #define PART ((usize)CELL_BYTES) /* bytes of a record that are exchanged at a time */
@@ -297,7 +301,9 @@ struct scratchpad {     /* its header */
 };
 struct slot {          /* of a tile */
     u64 whole, begins; /* atomic marks, whether there is … */
-    char total[__OMPGPU_SCAN_TILE], before[__OMPGPU_SCAN_TILE]; /* … these */
+    /* … these; before: of the first tile of a group; of others than each 32nd what the group before
+     * it adds up to */
+    char total[__OMPGPU_SCAN_TILE], before[__OMPGPU_SCAN_TILE];
 };
 _Static_assert(sizeof(struct slot) == __OMPGPU_SCAN_SLOT, "what the host provides for a tile");
 
@@ -327,31 +333,49 @@ INLINE void await(const u64 *mark, u64 value, void *rec, const char *from, usize
     __builtin_memcpy(rec, __builtin_assume_aligned(from, 8), size);
 }
 
+/* Of the tiles before the caller's and of that, as r.carry has them, for the tiles after it. */
+INLINE void publish_sum(struct records r, unsigned lane, u64 mark, struct slot *into)
+{
+    if (lane != 0)
+        return;
+    __builtin_memcpy(r.aux, r.carry, r.size);
+    r.combine(r.aux, r.rec);
+    publish(&into->begins, mark, into->before, r.aux, r.size);
+}
+
 /* The first warp.  In: r.carry, in tile 0; r.rec, what the tile adds up to.  Out: r.carry, what all
- * before the tile do; r.aux is scratch. */
+ * before the tile do; r.aux and r.tmp are scratch. */
 INLINE void look_back(struct __ompgpu_env *env, struct records r, unsigned lane, u64 tile)
 {
-    const unsigned q = (unsigned)(tile % WARP);
+    const unsigned q = (unsigned)(tile % WARP), g = (unsigned)(tile / WARP % WARP);
     const u64 mark = mark_of(env);
-    struct slot *group = slot_of(env, tile - q), *own = group + q;
+    struct slot *group = slot_of(env, tile - q), *own = group + q, *first = group - g * WARP;
     if (lane == 0 && tile == 0)
         publish(&own->begins, mark, own->before, r.carry, r.size);
     if (lane == 0)
         publish(&own->whole, mark, own->total, r.rec, r.size);
     if (lane < q)
         await(&group[lane].whole, mark, r.aux, group[lane].total, r.size);
-    else if (lane == WARP - 1)
-        await(&group->begins, mark, r.carry, group->before, r.size);
     scan_warp(r, r.aux, FULL_WARP, lane, q);
-    broadcast(r.carry, r.carry, r.size, FULL_WARP, WARP - 1);
-    broadcast(r.aux, r.aux, r.size, FULL_WARP, q ? q - 1 : 0);
-    if (q)
-        r.combine(r.carry, r.aux);
-    if (lane == 0 && q == WARP - 1) {
-        __builtin_memcpy(r.aux, r.carry, r.size);
-        r.combine(r.aux, r.rec);
-        publish(&group[WARP].begins, mark, group[WARP].before, r.aux, r.size);
+    broadcast(r.carry, r.aux, r.size, FULL_WARP, q ? q - 1 : 0);
+    if (q == WARP - 1 && g < WARP - 1)
+        publish_sum(r, lane, mark, group + WARP);
+    if (lane < g || lane == WARP - 1) {
+        const struct slot *from = first + (lane < g ? (lane + 1) * WARP : 0);
+        await(&from->begins, mark, r.aux, from->before, r.size);
     }
+    if (g)
+        scan_warp(r, r.aux, FULL_WARP, lane, g);
+    broadcast(r.tmp, r.aux, r.size, FULL_WARP, WARP - 1);
+    if (g) {
+        broadcast(r.aux, r.aux, r.size, FULL_WARP, g - 1);
+        r.combine(r.tmp, r.aux);
+    }
+    if (q)
+        r.combine(r.tmp, r.carry);
+    __builtin_memcpy(r.carry, r.tmp, r.size);
+    if (q == WARP - 1 && g == WARP - 1)
+        publish_sum(r, lane, mark, group + WARP);
 }
 
 /* Where r.carry is what the tile adds up to, and the carry goes to another place. */

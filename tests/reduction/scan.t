@@ -33,6 +33,12 @@ done
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
 # shellcheck disable=SC2086
 check "generic mode: compiles" in_time "$CC" $ARCH -O2 -w -fompgpu-mode=generic "$ROOT/tests/run/scan.c" -o "$T/prog" && check "generic mode: runs" right "$T/prog"
+# Tiles of small teams: more than the 1024 for which they wait in one step.
+# shellcheck disable=SC2086
+if check "tiles of 32 threads: compiles" in_time "$CC" $ARCH${MACHINE:+,$MACHINE} -O2 -w "$ROOT/tests/run/scan_league.c" -o "$T/prog"; then
+    check "tiles of 32 threads: run" right env OMP_TEAMS_THREAD_LIMIT=32 OMPGPU_EMU_SCHEDULE=random:5 "$T/prog"
+    [ -z "$MACHINE" ] || check "tiles of 32 threads: on the PTX machine" on_machine env OMP_TEAMS_THREAD_LIMIT=32 "$T/prog"
+fi
 cat >"$T/one.c" <<'C'
 void in(int n, const float *a, float *b, float s)
 {
@@ -65,9 +71,9 @@ counts() { [ "$(kernel "$1" | grep -c "$2")" = "$3" ] || { echo "$1: $(kernel "$
 check "remark" has "$T/remarks" "one.c:3:13: remark: inclusive scan of 's': 1 variable in a record of 4 bytes; .*4 iterations a thread.*1 word a.*3 barriers a step; league: teams take steps in turn"
 check "remark of a large record" has "$T/remarks" "one.c:16:13: remark: exclusive scan of 'k', 'w': 2 variables in a record of 168 bytes; .*1 iteration a thread.*42 words a.*10 barriers"
 check "two barriers in each of two forms, and one for the number of the step" counts in_3 'bar\.sync' 5
-check "in both, five shuffles for each row of a step, six for their totals, and seven to look back" counts in_3 'shfl\.sync' 66
+check "in both, five shuffles for each row of a step, six for their totals, and thirteen to look back" counts in_3 'shfl\.sync' 78
 check "no call, no local memory" sh -c "! sed -n '/entry in_3(/,/^}/p' '$T/one.ptx' | grep -e 'call' -e '__local_depot'"
-check "the loads and stores of four iterations, those of the original, in both of totals and of what is before them, and the counter of steps" counts in_3 '[dt]\.\(relaxed\.gpu\.\)\{0,1\}global\.b32' 21
+check "the loads and stores of four iterations, those of the original, in both of totals, of those of groups and of what is before them, and the counter of steps" counts in_3 '[dt]\.\(relaxed\.gpu\.\)\{0,1\}global\.b32' 23
 # Shared memory: what the record needs, for the totals and for the prefixes of 32 warps.
 shared() {                            # TYPE BODY BYTES: of each
     printf 'void f(int n, const %s *a, %s *b, %s s)\n{\n#pragma omp target parallel for reduction(inscan, +: s) map(to: a[0:n]) map(from: b[0:n])

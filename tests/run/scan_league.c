@@ -1,12 +1,12 @@
 /* scans of loops that all teams share: groups of tiles, several launches, records of several sizes */ /* also: -O0 -g */
 #include "check.h"
-enum { N = 20000 };
+enum { N = 20000, LONG = 150000 };            /* LONG: more than 1024 tiles of teams of 32 threads (tests/reduction/scan.t) */
 struct line { unsigned long a, b; };          /* x -> a * x + b: an operator that does not commute */
 #pragma omp declare reduction(then : struct line : omp_out = (struct line){ omp_in.a * omp_out.a, omp_in.a * omp_out.b + omp_in.b }) \
     initializer(omp_priv = (struct line){ 1, 0 })
-static int a[N], sums[N];
-static unsigned long powers[N];
-static double halves[N];
+static int a[LONG], sums[LONG];
+static unsigned long powers[LONG];
+static double halves[LONG];
 
 static void add(int n, int s)
 {
@@ -51,12 +51,14 @@ static void compose(int n, int *on)
 int main(void)
 {
     int sizes[] = { N, 0, 1, 31, 33, 1024, 8193, N - 1 }, on = 0;
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < LONG; i++)
         a[i] = (int)(i * 2654435761u >> 20);
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         add(sizes[i], (int)i);
         compose(sizes[i], &on);
     }
+    add(LONG, 5);
+    compose(LONG / 3, &on);
     CHECK(on);
     return RESULT;
 }
