@@ -534,9 +534,10 @@ enum { OMPGPU_DEVICE_INITIAL = -1, OMPGPU_DEVICE_INVALID = -2, OMPGPU_DEVICE_BY_
  * table; NULL: the host.  Ends the program where the number is omp_invalid_device, the device
  * cannot be opened, or the host is not allowed. */
 struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *, long number);
-/* For the API.  *device is NULL for the host.  Nonzero, without a message: no such device, or it
- * cannot be used.  Ends the program as the specification wants it: omp_invalid_device, and all
- * numbers that no device has where offloading is mandatory. */
+/* For the API.  *device is NULL for the host, and for a device whose regions the host runs, since
+ * it has no image or cannot do what `requires` asks for.  Nonzero, without a message: no such
+ * device, or it cannot be used.  Ends the program as the specification wants it:
+ * omp_invalid_device, and all that is not on a device where offloading is mandatory. */
 int ompgpu_device_try(int number, struct ompgpu_device **device);
 int ompgpu_default_device(void);
 /* Says once that regions run on the host, or ends the program under MANDATORY. */

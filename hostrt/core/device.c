@@ -390,9 +390,12 @@ int ompgpu_device_try(int number, struct ompgpu_device **device)
         return -1;
     }
     struct ompgpu_device *dev = &ompgpu_devices[number];
-    if ((!is_device_open(dev) && ensure_open(dev, &file)) || state_of(dev) != OMPGPU_DEVICE_OPEN)
+    if (!is_device_open(dev) && ensure_open(dev, &file))
         return -1;
-    *device = dev;
+    bool host = state_of(dev) == OMPGPU_DEVICE_HOST;
+    if (host && mandatory())
+        ompgpu_fatal(NULL, "%s, but for a device routine %s", mandatory(), dev->reason);
+    *device = host ? NULL : dev;
     return 0;
 }
 

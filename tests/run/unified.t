@@ -69,6 +69,29 @@ check "... with the variable" mentions "$(cat err)" "alone.c:3: error: |x, 4 byt
 OMPGPU_CUDA_DRIVER=$OBJ/nullcuda/libcuda.so.1 NULLCUDA_ARCH=90; export OMPGPU_CUDA_DRIVER NULLCUDA_ARCH
 check "a GPU that cannot" test_must_fail 1 in_time env OMPGPU_DEVICE=cuda OMP_TARGET_OFFLOAD=MANDATORY sh -c './app 2>err'
 check "... is named with the reason" mentions "$(cat err)" "app.c:15: error: |region main_15|device 0|unified_shared_memory"
+cat >routines.c <<'END'
+#include <omp.h>
+#pragma omp requires unified_shared_memory
+int main(void)
+{
+    int dev = omp_get_default_device(), *p = omp_target_alloc(100 * sizeof *p, dev), q[100], sum = 0;
+    if (!p || !omp_target_is_accessible(p, sizeof q, dev) || omp_get_mapped_ptr(q, dev) != q)
+        return 2;
+#pragma omp target
+    for (int i = 0; i < 100; i++)
+        p[i] = i;
+    if (omp_target_memcpy(q, p, sizeof q, 0, 0, omp_get_initial_device(), dev))
+        return 3;
+    for (int i = 0; i < 100; i++)
+        sum += p[i] + q[i];
+    omp_target_free(p, dev);
+    return sum != 9900;
+}
+END
+check "... and routines" "$CC" --gpu-arch=sm_90 -O2 routines.c -o routines
+check "... take it for the host, which runs its regions" in_time env OMPGPU_DEVICE=cuda ./routines
+check "... unless that must not" test_must_fail 1 in_time env OMPGPU_DEVICE=cuda OMP_TARGET_OFFLOAD=MANDATORY sh -c './routines 2>err'
+check "... with the reason" mentions "$(cat err)" "OMP_TARGET_OFFLOAD=MANDATORY, but |device routine device 0|unified_shared_memory"
 check "another file without it" test_must_fail 1 "$CC" --gpu-arch=emu -O2 plain.c app.c -o both; cp .log err
 check "... is an error of the link, with both names" mentions "$(cat err)" "error: |app.c|plain.c|'requires unified_shared_memory'"
 check "... leaves nothing" test ! -e both
