@@ -19,6 +19,9 @@
     SAME(__builtin_offsetof(struct ompgpu_env, m), __builtin_offsetof(struct __ompgpu_env, m));    \
     SAME(sizeof((struct ompgpu_env *)0)->m, sizeof((struct __ompgpu_env *)0)->m)
 SAME(sizeof(struct ompgpu_env), sizeof(struct __ompgpu_env));
+SAME(4 * OMPGPU_SCAN_WORDS, __OMPGPU_SCAN_TILE);
+SAME(OMPGPU_SCAN_TILES, WARP *WARP);
+SAME(OMPGPU_SCAN_RECORDS, WARP *WARP + WARP);
 SAME_MEMBER(scratch);
 SAME_MEMBER(device_num);
 SAME_MEMBER(thread_limit);

@@ -70,7 +70,6 @@
 /* First kernel parameter, by value; filled by the host runtime, whose struct ompgpu_env
  * (hostrt/plugin.h) is the same: devicertl/arch_emu.c checks it. */
 #define __OMPGPU_SCRATCH_HEADER 128
-#define __OMPGPU_SCAN_SLOT 64
 struct __ompgpu_env {
     /* league reduction: 128-byte header (first word: arrival counter, 0 between kernels), then
      * num_teams slots of reduce_bytes rounded up to 16; NULL without reduction */
@@ -871,7 +870,7 @@ void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long s
                    __ompgpu_combine, unsigned m, _Bool exclusive);
 /* `rows` steps of T threads at once, with as many barriers as one: record r of thread t is that of
  * iteration base + r * T + t.  All threads call it, with the same left > 0: iterations from base
- * on. rows is constant, 2 … 4; rows * size is at most __OMPGPU_SCAN_BYTES.  recs: `rows` records;
+ * on. rows is constant, 2 … 8; rows * size is at most __OMPGPU_SCAN_BYTES.  recs: `rows` records;
  * aux: two. */
 #define __OMPGPU_SCAN_BYTES 64
 void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size,
@@ -882,7 +881,7 @@ void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned 
  *         input phase, __ompgpu_scan_tile(), scan phase
  *     __ompgpu_scan_end(env)
  *
- * All threads call them; the first has a barrier.  rows is constant, 1 … 4; size is at most
+ * All threads call them; the first has a barrier.  rows is constant, 1 … 8; size is at most
  * __OMPGPU_SCAN_TILE; aux: three records.  carry is read in tile 0, and is what all iterations up
  * to the tile's last add up to afterwards.  Several teams have whole warps, and a scratchpad for
  * all tiles. */

@@ -27,18 +27,17 @@
  * done or at work.  Between A and B the first warp publishes what its tile adds up to, and looks
  * back (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016):
  *
- *     tile     1024s     …   1024s + 32     …   1024s + 32g   …   the caller's, 1024s + 32g + q
- *     slot     total     …   total          …   total         …   q lanes wait for totals of tiles
- *              before        group              group             and combine them; then g lanes
- *                            before it          before it         for those of groups, and one
- *                                                                 for what is before 1024s
- *     the last of a group publishes its total, or before the next 1024 tiles what is before them
+ *     of 1024 tiles           of each group of 32
+ *     before  group 0 … 30    total of tile 0 … 31
+ *
+ * A tile, the q-th of group g: q lanes wait for the totals of tiles before it in the group, and
+ * combine them; then g lanes for those of groups before it, and one for what is before the 1024.
+ * The last tile of a group publishes its total, that of 1024 what is before the next ones.
  *
  * The total of a tile is there soon after it was begun, that of a group soon after its last tile
  * was, so what waits for one another is a chain with a link for 1024 tiles.  (A link takes one or
  * two microseconds on a GPU: with one for 32 tiles that was nearly all of the time.)  Which records
- * are combined in which order depends on the tiles alone: the same bits each time.  Slots are never
- * cleared: a mark tells which launch wrote them. */
+ * are combined in which order depends on the tiles alone: the same bits each time. */
 #include "devicertl/arch.h"
 
 #define PART ((usize)CELL_BYTES) /* bytes of a record that are exchanged at a time */
@@ -299,48 +298,62 @@ struct scratchpad {     /* its header */
     u32 arrived, tiles; /* atomic: teams that have ended, tiles that were taken */
     u64 launches;       /* that have ended; changes at the end of one */
 };
-struct slot {          /* of a tile */
-    u64 whole, begins; /* atomic marks, whether there is … */
-    /* … these; before: of the first tile of a group; of others than each 32nd what the group before
-     * it adds up to */
-    char total[__OMPGPU_SCAN_TILE], before[__OMPGPU_SCAN_TILE];
-};
-_Static_assert(sizeof(struct slot) == __OMPGPU_SCAN_SLOT, "what the host provides for a tile");
+#define WORDS(size) (((size) + 3) / 4)
+#define TILES ((u64)WARP * WARP) /* of a block */
 
-INLINE struct slot *slot_of(const struct __ompgpu_env *env, u64 tile)
+/* Blocks are never cleared: the mark tells which launch wrote a word.  (The host clears them before
+ * a mark comes again.) */
+INLINE u32 mark_of(const struct __ompgpu_env *env)
 {
-    return (struct slot *)((char *)env->scratch + __OMPGPU_SCRATCH_HEADER) + tile;
+    return (u32)((const struct scratchpad *)env->scratch)->launches + 1;
 }
 
-INLINE u64 mark_of(const struct __ompgpu_env *env)
+INLINE u64 *block_of(const struct __ompgpu_env *env, u64 tile, usize size)
 {
-    return ((const struct scratchpad *)env->scratch)->launches + 1;
+    return (u64 *)((char *)env->scratch + __OMPGPU_SCRATCH_HEADER) +
+           tile / TILES * (WARP + TILES) * WORDS(size);
 }
 
-INLINE void publish(u64 *mark, u64 value, char *into, const void *rec, usize size)
+/* A word holds 4 bytes and the mark, so who reads it needs no fence: the others lie WARP apart. */
+INLINE void publish(u64 *place, u32 mark, const void *rec, usize size)
 {
-    __builtin_memcpy(__builtin_assume_aligned(into, 8), rec, size);
-    __ompgpu_arch_fence();
-    __scoped_atomic_store_n(mark, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    UNROLL for (usize w = 0; w < WORDS(size); w++)
+    {
+        u32 word = 0;
+        __builtin_memcpy(&word, (const char *)rec + 4 * w, size - 4 * w < 4 ? size - 4 * w : 4);
+        __scoped_atomic_store_n(place + w * WARP, (u64)mark << 32 | word, __ATOMIC_RELAXED,
+                                __MEMORY_SCOPE_DEVICE);
+    }
 }
 
-INLINE void await(const u64 *mark, u64 value, void *rec, const char *from, usize size)
+INLINE _Bool is_there(const u64 *place, u32 mark, void *rec, usize size)
 {
-    while (__scoped_atomic_load_n(mark, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE) != value)
+    _Bool there = 1;
+    UNROLL for (usize w = 0; w < WORDS(size); w++)
+    {
+        u64 both =
+            __scoped_atomic_load_n(place + w * WARP, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+        u32 word = (u32)both;
+        there &= both >> 32 == mark;
+        __builtin_memcpy((char *)rec + 4 * w, &word, size - 4 * w < 4 ? size - 4 * w : 4);
+    }
+    return there;
+}
+
+INLINE void await(const u64 *place, u32 mark, void *rec, usize size)
+{
+    while (!is_there(place, mark, rec, size))
         __ompgpu_arch_pause();
-    __ompgpu_arch_fence();
-    __ompgpu_arch_acquired();
-    __builtin_memcpy(rec, __builtin_assume_aligned(from, 8), size);
 }
 
 /* Of the tiles before the caller's and of that, as r.carry has them, for the tiles after it. */
-INLINE void publish_sum(struct records r, unsigned lane, u64 mark, struct slot *into)
+INLINE void publish_sum(struct records r, unsigned lane, u32 mark, u64 *place)
 {
     if (lane != 0)
         return;
     __builtin_memcpy(r.aux, r.carry, r.size);
     r.combine(r.aux, r.rec);
-    publish(&into->begins, mark, into->before, r.aux, r.size);
+    publish(place, mark, r.aux, r.size);
 }
 
 /* The first warp.  In: r.carry, in tile 0; r.rec, what the tile adds up to.  Out: r.carry, what all
@@ -348,22 +361,23 @@ INLINE void publish_sum(struct records r, unsigned lane, u64 mark, struct slot *
 INLINE void look_back(struct __ompgpu_env *env, struct records r, unsigned lane, u64 tile)
 {
     const unsigned q = (unsigned)(tile % WARP), g = (unsigned)(tile / WARP % WARP);
-    const u64 mark = mark_of(env);
-    struct slot *group = slot_of(env, tile - q), *own = group + q, *first = group - g * WARP;
-    if (lane == 0 && tile == 0)
-        publish(&own->begins, mark, own->before, r.carry, r.size);
+    const u32 mark = mark_of(env);
+    u64 *groups = block_of(env, tile, r.size), *tiles = groups + (1 + g) * WORDS(r.size) * WARP,
+        *next = block_of(env, tile + TILES, r.size);
+    if (lane == 0 && tile == 0) {
+        __ompgpu_arch_fence(); /* await_first() */
+        publish(groups, mark, r.carry, r.size);
+    }
     if (lane == 0)
-        publish(&own->whole, mark, own->total, r.rec, r.size);
+        publish(tiles + q, mark, r.rec, r.size);
     if (lane < q)
-        await(&group[lane].whole, mark, r.aux, group[lane].total, r.size);
+        await(tiles + lane, mark, r.aux, r.size);
     scan_warp(r, r.aux, FULL_WARP, lane, q);
     broadcast(r.carry, r.aux, r.size, FULL_WARP, q ? q - 1 : 0);
     if (q == WARP - 1 && g < WARP - 1)
-        publish_sum(r, lane, mark, group + WARP);
-    if (lane < g || lane == WARP - 1) {
-        const struct slot *from = first + (lane < g ? (lane + 1) * WARP : 0);
-        await(&from->begins, mark, r.aux, from->before, r.size);
-    }
+        publish_sum(r, lane, mark, groups + g + 1);
+    if (lane < g || lane == WARP - 1)
+        await(lane < g ? groups + lane + 1 : groups, mark, r.aux, r.size);
     if (g)
         scan_warp(r, r.aux, FULL_WARP, lane, g);
     broadcast(r.tmp, r.aux, r.size, FULL_WARP, WARP - 1);
@@ -375,7 +389,7 @@ INLINE void look_back(struct __ompgpu_env *env, struct records r, unsigned lane,
         r.combine(r.tmp, r.carry);
     __builtin_memcpy(r.carry, r.tmp, r.size);
     if (q == WARP - 1 && g == WARP - 1)
-        publish_sum(r, lane, mark, group + WARP);
+        publish_sum(r, lane, mark, next);
 }
 
 /* Where r.carry is what the tile adds up to, and the carry goes to another place. */
@@ -385,6 +399,14 @@ INLINE void look_back_with(struct __ompgpu_env *env, struct records r, void *car
     __builtin_memcpy(total, r.carry, r.size);
     r.rec = total, r.carry = carry;
     look_back(env, r, __ompgpu_arch_tid(), tile);
+}
+
+/* The team of the first tile reads the originals, that of the last one writes them: after this. */
+INLINE void await_first(struct __ompgpu_env *env, void *tmp, usize size)
+{
+    await(block_of(env, 0, size), mark_of(env), tmp, size);
+    __ompgpu_arch_fence();
+    __ompgpu_arch_acquired();
 }
 
 /* The first warp, after row_totals() of rows without a carry: now they get one. */
@@ -435,69 +457,103 @@ INLINE void scan_any_rows(struct __ompgpu_env *env, u64 tile, struct records r, 
 #undef EACH_ROW_OF_FIRST_WARP
 }
 
-/* The record of a cell becomes carry op what it was. */
-INLINE void add_carry(struct records r, const void *carry, CELL_SPACE cell_row *cells, unsigned at)
+/* Those of all warps in all rows, in the order of the iterations; the first warp's lanes take
+ * `each` of them, one after the other. */
+struct totals {
+    CELL_SPACE cell_row *up, *down;
+    unsigned n, each, begin, end; /* begin, end: the caller's */
+};
+
+INLINE struct totals totals_of(usize bytes, unsigned n, unsigned lane)
 {
-    get_cell(cells, 0, r.aux, r.size, at);
-    __builtin_memcpy(r.tmp, carry, r.size);
-    combine_left(r, r.aux);
-    put_cell(cells, 0, r.aux, r.size, at);
+    unsigned each = (n + WARP - 1) / WARP, begin = lane * each, end = begin + each;
+    return (struct totals){ cells_up(bytes),       cells_down(bytes), n, each,
+                            begin < n ? begin : n, end < n ? end : n };
 }
 
-/* The same where every thread has an iteration in each row, and the first warp a lane for each warp
- * of each row: it takes them all at once, in the order of the iterations. */
+/* The first warp.  aux becomes what the caller's totals add up to, and theirs stand in `down`, each
+ * with those before it. */
+INLINE void add_totals(struct records r, struct totals t)
+{
+    ROLLED for (unsigned i = t.begin; i < t.end; i++)
+    {
+        get_cell(t.up, i / WARP, r.tmp, r.size, i % WARP);
+        if (i == t.begin)
+            __builtin_memcpy(r.aux, r.tmp, r.size);
+        else
+            r.combine(r.aux, r.tmp);
+        put_cell(t.down, i / WARP, r.aux, r.size, i % WARP);
+    }
+}
+
+/* They get what is before the caller's. */
+INLINE void add_before(struct records r, struct totals t, const void *before)
+{
+    ROLLED for (unsigned i = t.begin; i < t.end; i++)
+    {
+        get_cell(t.down, i / WARP, r.aux, r.size, i % WARP);
+        __builtin_memcpy(r.tmp, before, r.size);
+        combine_left(r, r.aux);
+        put_cell(t.down, i / WARP, r.aux, r.size, i % WARP);
+    }
+}
+
+/* The first warp, between A and B. */
+INLINE void scan_totals(struct __ompgpu_env *env, u64 tile, struct records r, struct totals t)
+{
+    const unsigned lane = __ompgpu_arch_tid(), lanes = (t.n + t.each - 1) / t.each;
+    char *before = (char *)r.aux + r.size, *total = before + r.size;
+    add_totals(r, t);
+    scan_warp(r, r.aux, FULL_WARP, lane, lanes);
+    fetch_up(before, r.aux, r.size, FULL_WARP, 1);
+    if (env) {
+        broadcast(total, r.aux, r.size, FULL_WARP, lanes - 1);
+        r.rec = total;
+        look_back(env, r, lane, tile);
+    }
+    __builtin_memcpy(r.tmp, r.carry, r.size);
+    if (lane)
+        r.combine(r.tmp, before);
+    __builtin_memcpy(before, r.tmp, r.size);
+    add_before(r, t, before);
+}
+
+/* The same where every thread has an iteration in each row: the first warp takes all rows at once.
+ */
 INLINE void scan_full_rows(struct __ompgpu_env *env, u64 tile, struct records r, unsigned rows,
                            _Bool exclusive)
 {
-    const unsigned n = (unsigned)__ompgpu_num_threads(), lanes = n / WARP * rows;
+    const unsigned n = (unsigned)__ompgpu_num_threads();
     const struct position p = { .lane = __ompgpu_arch_tid() % WARP,
                                 .warp = __ompgpu_arch_tid() / WARP,
                                 .mask = FULL_WARP,
                                 .holders = WARP,
                                 .warps = n / WARP,
                                 .n = n };
-    CELL_SPACE cell_row *up = cells_up(rows * ROW_BYTES(r.size)),
-                        *down = cells_down(rows * ROW_BYTES(r.size));
-    char *recs = r.rec, *carry = r.carry, *run = (char *)r.aux + r.size;
-    UNROLL for (unsigned row = 0; row < rows; row++)
-    {
-        scan_warp(r, recs + row * r.size, FULL_WARP, p.lane, WARP);
-        if (p.lane == WARP - 1)
-            put_cell(up, 0, recs + row * r.size, r.size, row * p.warps + p.warp);
-    }
-    __ompgpu_team_barrier(n, 0); /* A */
-    if (p.warp == 0) {
-        const _Bool holds = p.lane < lanes;
-        if (holds)
-            get_cell(up, 0, r.aux, r.size, p.lane);
-        if (p.lane == 0 && !env) {
-            __builtin_memcpy(r.tmp, carry, r.size);
-            combine_left(r, r.aux);
-        }
-        scan_warp(r, r.aux, FULL_WARP, p.lane, lanes);
-        if (holds)
-            put_cell(down, 0, r.aux, r.size, p.lane);
-        if (env) {
-            broadcast(run, r.aux, r.size, FULL_WARP, lanes - 1);
-            r.carry = run;
-            look_back_with(env, r, carry, tile);
-            if (holds)
-                add_carry(r, carry, down, p.lane);
-        }
-    }
-    r.carry = carry;
-    __ompgpu_team_barrier(n, 0); /* B */
+    const struct totals t = totals_of(rows * ROW_BYTES(r.size), p.warps * rows, p.lane);
+    char *recs = r.rec;
     UNROLL for (unsigned row = 0; row < rows; row++)
     {
         const unsigned at = row * p.warps + p.warp;
+        scan_warp(r, recs + row * r.size, FULL_WARP, p.lane, WARP);
+        if (p.lane == WARP - 1)
+            put_cell(t.up, at / WARP, recs + row * r.size, r.size, at % WARP);
+    }
+    __ompgpu_team_barrier(n, 0); /* A */
+    if (p.warp == 0)
+        scan_totals(env, tile, r, t);
+    __ompgpu_team_barrier(n, 0); /* B */
+    UNROLL for (unsigned row = 0; row < rows; row++)
+    {
+        const unsigned before = row * p.warps + p.warp - 1;
         r.rec = recs + row * r.size;
-        if (at == 0)
-            __builtin_memcpy(r.aux, carry, r.size);
+        if (row == 0 && p.warp == 0)
+            __builtin_memcpy(r.aux, r.carry, r.size);
         else
-            get_cell(down, 0, r.aux, r.size, at - 1);
+            get_cell(t.down, before / WARP, r.aux, r.size, before % WARP);
         apply_prefix(r, p, exclusive);
     }
-    get_cell(down, 0, carry, r.size, lanes - 1);
+    get_cell(t.down, (t.n - 1) / WARP, r.carry, r.size, (t.n - 1) % WARP);
 }
 
 INLINE void scan_rows(struct __ompgpu_env *env, u64 tile, struct records r, unsigned rows, u64 left,
@@ -513,7 +569,7 @@ INLINE void scan_rows(struct __ompgpu_env *env, u64 tile, struct records r, unsi
         }
         return;
     }
-    if (n % WARP == 0 && n / WARP * rows <= WARP && left >= (u64)rows * n)
+    if (n % WARP == 0 && left >= (u64)rows * n)
         scan_full_rows(env, tile, r, rows, exclusive);
     else
         scan_any_rows(env, tile, r, rows, left, exclusive);
@@ -550,8 +606,11 @@ __ompgpu_scan_tile(struct __ompgpu_env *env, void *recs, void *tmp, void *aux, v
                    unsigned long size, __ompgpu_combine combine, unsigned rows,
                    unsigned long long left, _Bool exclusive, unsigned long long tile)
 {
-    scan_rows(__ompgpu_arch_nteams() == 1 ? 0 : env, tile,
-              (struct records){ recs, tmp, aux, carry, size, combine }, rows, left, exclusive);
+    const _Bool alone = __ompgpu_arch_nteams() == 1;
+    scan_rows(alone ? 0 : env, tile, (struct records){ recs, tmp, aux, carry, size, combine }, rows,
+              left, exclusive);
+    if (!alone && __ompgpu_arch_tid() == 0 && left <= (u64)rows * (unsigned)__ompgpu_num_threads())
+        await_first(env, tmp, size);
 }
 
 /* The last team leaves the counters as they were, for the next launch. */

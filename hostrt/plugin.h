@@ -16,8 +16,9 @@
 /* The first parameter of a kernel, by value: struct __ompgpu_env of devicertl/ompgpu_device.h,
  * which explains its members. */
 enum { OMPGPU_SCRATCH_HEADER = 128 }; /* bytes of the scratchpad before the slots */
-/* bytes of a tile's slot, and tiles of a group, in the scratchpad of a scan by all teams */
-enum { OMPGPU_SCAN_SLOT = 64, OMPGPU_SCAN_GROUP = 32 };
+/* in the scratchpad of a scan by all teams (devicertl/scan.c): words of 8 bytes for a record, at
+ * most, and records for so many tiles */
+enum { OMPGPU_SCAN_WORDS = 6, OMPGPU_SCAN_TILES = 1024, OMPGPU_SCAN_RECORDS = 1024 + 32 };
 struct ompgpu_env {
     void *scratch;
     unsigned device_num, thread_limit;

@@ -353,7 +353,8 @@ struct ompgpu_buffers {         /* for one launch at a time */
     struct ompgpu_queue *queue; /* whose launches use them; NULL: a host thread's */
     /* league reductions: zeroed header, then slots */
     struct ompgpu_buffer scratch;
-    struct ompgpu_buffer scan;   /* scans by all teams: zeroed, header and slots */
+    struct ompgpu_buffer scan;   /* scans by all teams: zeroed, header and blocks */
+    unsigned scans;              /* that have used it since it was cleared */
     struct ompgpu_buffer copies; /* PRIVATE_COPY of the running region */
     /* team heaps: locals of sequential code, copies of reduced arrays */
     struct ompgpu_buffer heap;

@@ -205,20 +205,25 @@ int ompgpu_scratch_get(struct ompgpu_device *dev, struct ompgpu_buffers *of, uns
     return 0;
 }
 
-/* All of it is zero at first, and whatever it was before, for the kernels' marks. */
+/* All of it is zero at first, and then whatever it was before: kernels mark what they write with
+ * the number of the launch, which must not come again. */
 int ompgpu_scan_get(struct ompgpu_device *dev, struct ompgpu_buffers *of, uint64_t tiles,
                     void **out)
 {
-    const uint64_t most = SIZE_MAX / OMPGPU_SCAN_SLOT / 2;
-    if (tiles > most) {
+    const size_t block = (size_t)OMPGPU_SCAN_RECORDS * OMPGPU_SCAN_WORDS * sizeof(uint64_t);
+    const unsigned most = 1u << 31;
+    if (tiles / OMPGPU_SCAN_TILES > SIZE_MAX / block / 2) {
         ompgpu_plugin_error("a scan has too many iterations");
         return -1;
     }
-    size_t groups = tiles / OMPGPU_SCAN_GROUP + 2, /* the last one is written to, too */
-        size = OMPGPU_SCRATCH_HEADER + groups * OMPGPU_SCAN_GROUP * OMPGPU_SCAN_SLOT;
-    if (of->scan.size < size &&
-        (buffer_grow(dev, of, &of->scan, size) || clear(dev, of, &of->scan, of->scan.size)))
+    /* the last tile writes what is before the next block */
+    size_t size = OMPGPU_SCRATCH_HEADER + (tiles / OMPGPU_SCAN_TILES + 2) * block;
+    bool grows = of->scan.size < size;
+    if (grows && buffer_grow(dev, of, &of->scan, size))
         return -1;
+    if ((grows || of->scans == most) && clear(dev, of, &of->scan, of->scan.size))
+        return -1;
+    of->scans = grows || of->scans == most ? 1 : of->scans + 1;
     *out = of->scan.device;
     return 0;
 }

@@ -68,12 +68,13 @@ C
 "$CC" --gpu-arch=sm_90 -O2 -Rompgpu=all --emit=ptx "$T/one.c" -o "$T/one.ptx" 2>"$T/remarks"
 kernel() { sed -n "/entry $1(/,/^}/p" "$T/one.ptx"; }
 counts() { [ "$(kernel "$1" | grep -c "$2")" = "$3" ] || { echo "$1: $(kernel "$1" | grep -c "$2") times '$2', not $3"; kernel "$1"; false; }; }
-check "remark" has "$T/remarks" "one.c:3:13: remark: inclusive scan of 's': 1 variable in a record of 4 bytes; .*4 iterations a thread.*1 word a.*3 barriers a step; league: teams take steps in turn"
+check "remark" has "$T/remarks" "one.c:3:13: remark: inclusive scan of 's': 1 variable in a record of 4 bytes; .*8 iterations a thread.*1 word a.*3 barriers a step; league: teams take steps in turn"
 check "remark of a large record" has "$T/remarks" "one.c:16:13: remark: exclusive scan of 'k', 'w': 2 variables in a record of 168 bytes; .*1 iteration a thread.*42 words a.*10 barriers"
+check "registers: as many as leave room for four teams" grep -q maxnreg.*64 "$T/one.ptx"
 check "two barriers in each of two forms, and one for the number of the step" counts in_3 'bar\.sync' 5
-check "in both, five shuffles for each row of a step, six for their totals, and thirteen to look back" counts in_3 'shfl\.sync' 78
+check "in both, five shuffles for each of eight rows and thirteen to look back; six and seven for the totals" counts in_3 'shfl\.sync' 119
 check "no call, no local memory" sh -c "! sed -n '/entry in_3(/,/^}/p' '$T/one.ptx' | grep -e 'call' -e '__local_depot'"
-check "the loads and stores of four iterations, those of the original, in both of totals, of those of groups and of what is before them, and the counter of steps" counts in_3 '[dt]\.\(relaxed\.gpu\.\)\{0,1\}global\.b32' 23
+check "the loads and stores of eight iterations, those of the original, the mark in both, and the counter of steps" counts in_3 '[dt]\.\(relaxed\.gpu\.\)\{0,1\}global\.b32' 21
 # Shared memory: what the record needs, for the totals and for the prefixes of 32 warps.
 shared() {                            # TYPE BODY BYTES: of each
     printf 'void f(int n, const %s *a, %s *b, %s s)\n{\n#pragma omp target parallel for reduction(inscan, +: s) map(to: a[0:n]) map(from: b[0:n])
@@ -82,7 +83,7 @@ for (int i = 0; i < n; i++) {\n%s;\n#pragma omp scan inclusive(s)\nb[i] = s;\n}\
     [ "$(sed -n 's/.*\.shared.*\[\([0-9]*\)\];/\1/p' "$T/shared.ptx" | tr '\n' ' ')" = "$3 $3 " ] || { grep '\.shared.*\[.*\];' "$T/shared.ptx"; false; }
 }
 check "shared memory of one double" shared double 'for (int k = 0; k < 2; k++) s += a[i]' 256
-check "… of four floats a step" shared float 's += a[i]' 512
-check "… of four doubles a step" shared double 's += a[i]' 1024
+check "… of eight floats a step" shared float 's += a[i]' 1024
+check "… of eight doubles a step" shared double 's += a[i]' 2048
 check "… of complex numbers" shared 'double _Complex' 'for (int k = 0; k < 2; k++) s += a[i]' 512
 finish

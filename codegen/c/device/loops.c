@@ -394,14 +394,15 @@ static const char *is_last(struct cg *cg, const struct nest *n, const char *k)
     return s;
 }
 
-/* Rows that keep enough loads in flight; long phases, loops and calls are not worth four copies. */
+/* Rows that keep enough loads in flight, and pay for what teams wait for each other; long phases,
+ * loops and calls are not worth many copies. */
 static unsigned rows_of(const struct omp_phase *p)
 {
     enum { LONGEST = 100, MANY_ACCESSES = 4 };
     if (p->has_loop || p->has_call || p->nodes > LONGEST || !p->accesses ||
         p->accesses > MANY_ACCESSES)
         return 1;
-    return p->accesses > MANY_ACCESSES / 2 ? 2 : 4;
+    return p->accesses == 1 ? 8 : p->accesses <= MANY_ACCESSES / 2 ? 4 : 2;
 }
 
 /* Rows of a step, reduce/scan.c.  Variables that a thread keeps from phase to phase must not run
@@ -426,7 +427,9 @@ static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who,
     }
     unsigned before = rows_of(&s->in_before), after = rows_of(&s->in_after);
     unsigned rows = before < after ? before : after;
-    return bytes <= CG_SCAN_BYTES / 4 ? rows : bytes <= CG_SCAN_BYTES / 2 && rows > 1 ? 2 : 1;
+    while (rows > 1 && rows * bytes > CG_SCAN_BYTES)
+        rows /= 2;
+    return rows;
 }
 
 /* Digit j of iteration k. */

@@ -1,4 +1,5 @@
 /* prepare.c - attributes of kernels and functions that do not depend on the output. */
+#include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/passes/passes.h"
 #include <limits.h>
 #include <llvm-c/DebugInfo.h>
@@ -38,6 +39,18 @@ static void bound_threads(const struct ir_unit *u, const struct ir_kernel *k)
         ir_set_string_attribute(ir_kernel_function(u->module, k),
                                 ir_is_exact(k) ? "nvvm.reqntid" : "nvvm.maxntid",
                                 mem_printf("%u", threads));
+}
+
+static bool is_function(const struct ir_node *n, void *f) { return n->value == f; }
+
+/* Teams that scan wait most of the time, so what counts is how many iterations are under way on a
+ * multiprocessor.  ptxas takes 90 to 110 registers where 64 are enough but for a few bytes. */
+static void bound_registers(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    LLVMValueRef f = ir_kernel_function(u->module, k),
+                 end = LLVMGetNamedFunction(u->module, "__ompgpu_scan_end");
+    if (end && LLVMGetFirstUse(end) && ir_reaches(u->module, f, is_function, end))
+        ir_set_string_attribute(f, "nvvm.maxnreg", "64");
 }
 
 /* One module has one way with subnormal numbers, since libdevice is told for all of it. */
@@ -208,8 +221,10 @@ bool ir_prepare(struct ir_unit *u)
     }
     IR_EACH_FUNCTION(f, u->module)
         drop_target_attributes(f);
-    for (unsigned i = 0; i < u->nkernels; i++)
+    for (unsigned i = 0; i < u->nkernels; i++) {
         bound_threads(u, &u->kernels[i]);
+        bound_registers(u, &u->kernels[i]);
+    }
     set_subnormals(u);
     limit_alignment(u);
     return true;
