@@ -394,10 +394,14 @@ static void work(struct worker *w)
     __atomic_store_n(&w->id, 0, __ATOMIC_RELAXED);
 }
 
-/* In tenths of seconds that it has slept through itself, not by the clock: a machine may stand still for long, and with it all that should go on. */
+/* In tenths of seconds that it has slept through itself, not by the clock: a machine may stand still for long, and with it all that should go on.
+ * No signal may wake it: the timer's go to any thread where the others want the processors, and a hundred tenths were a tenth of a second. */
 static void *watch(void *unused)
 {
     unsigned long before = 0;
+    sigset_t all_signals;
+    sigfillset(&all_signals);
+    pthread_sigmask(SIG_BLOCK, &all_signals, NULL);
     for (unsigned still = 0, ends = 0;; usleep(100000)) {
         unsigned long all = 0;
         for (unsigned i = 0; i < nworkers; i++)
