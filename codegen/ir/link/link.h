@@ -26,7 +26,7 @@ LLVMModuleRef ir_parse_input(struct ir_unit *, const struct ir_input *);
 /* aliases.c */
 void ir_replace_function_aliases(LLVMModuleRef);
 void ir_replace_variable_aliases(LLVMModuleRef);
-void ir_return_in_memory(const struct ir_unit *, LLVMModuleRef);    /* results.c */
+void ir_return_values(LLVMModuleRef);                               /* results.c */
 LLVMModuleRef ir_parse_library(struct ir_unit *, const char *path); /* function bodies lazily */
 /* makes u->module of the inputs that belong together */
 bool ir_link_members(struct ir_unit *);

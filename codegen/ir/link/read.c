@@ -40,7 +40,7 @@ LLVMModuleRef ir_parse_input(struct ir_unit *u, const struct ir_input *in)
     }
     if (u->opt->target == IR_NVPTX && text_starts(LLVMGetTarget(module), "wasm64")) {
         retarget(module);
-        ir_return_in_memory(u, module);
+        ir_return_values(module);
     }
     static const char *const triples[] = { [IR_NVPTX] = "nvptx64", [IR_X86] = "x86_64" };
     if (!text_starts(LLVMGetTarget(module), triples[u->opt->target])) {

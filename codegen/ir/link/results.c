@@ -1,77 +1,160 @@
-/* results.c - complex results of the device runtime's functions, for text that was compiled for
- * wasm64 (read.c).
+/* results.c - structs that functions return, in text that was compiled for wasm64 (read.c).
  *
- * Such code expects structs in memory that it names, where nvptx64 code gets them as values.  Among
- * the user's functions both ends agree; the runtime's are called by a function of this module:
+ * Such code has structs of several members written to memory that it names, where nvptx64 code
+ * returns them as values.  Here it is made to do so, too, whoever calls: this text, that of other
+ * files, the device runtime, or a pointer.
  *
- *     declare void @cexp(ptr sret, ptr byval)      define internal void @cexp.1(ptr %r, ptr %z)
- *                                                  {
- *                                                      %v = call { double, double } @cexp(ptr %z)
- *                                                      store { double, double } %v, ptr %r
- *                                                      ret void
- *                                                  }
- */
+ *     define void @f(ptr sret(T) %r, …)     define internal void @f.1(ptr sret(T) %r, …)
+ *                                           define T @f(…)
+ *                                           {
+ *                                               %r = alloca T
+ *                                               call void @f.1(ptr sret(T) %r, …)
+ *                                               %v = load T, ptr %r
+ *                                               ret T %v
+ *                                           }
+ *
+ *     call void %p(ptr sret(T) %r, …)       %v = call T %p(…)
+ *                                           store T %v, ptr %r
+ *
+ * Not done: a struct of one member is passed and returned as that member, which nobody can see
+ * here; a function with variable arguments cannot be called with those of another one. */
 #include "codegen/ir/link/link.h"
-#include <string.h>
+#include <llvm-c/DebugInfo.h>
 
-/* The runtime's function of the name, if that returns what this one writes to its first parameter.
- */
-static LLVMValueRef returning_function(const struct ir_unit *u, LLVMValueRef f)
+static LLVMTypeRef struct_returned(LLVMValueRef f)
 {
-    LLVMValueRef g = LLVMGetNamedFunction(u->runtime, ir_name(f));
-    LLVMTypeRef type = LLVMGlobalGetValueType(f), other = g ? LLVMGlobalGetValueType(g) : NULL;
-    bool differs = g && LLVMGetTypeKind(LLVMGetReturnType(type)) == LLVMVoidTypeKind &&
-                   LLVMGetTypeKind(LLVMGetReturnType(other)) == LLVMStructTypeKind &&
-                   LLVMCountParamTypes(type) == LLVMCountParamTypes(other) + 1;
-    return differs ? g : NULL;
+    LLVMTypeRef type = LLVMGlobalGetValueType(f);
+    LLVMAttributeRef sret = LLVMCountParamTypes(type) && !LLVMIsFunctionVarArg(type)
+                                ? LLVMGetEnumAttributeAtIndex(f, 1, ir_attribute_kind("sret"))
+                                : NULL;
+    return sret ? LLVMGetTypeAttributeValue(sret) : NULL;
 }
 
-static void copy_parameter(LLVMValueRef from, LLVMValueRef to, unsigned i)
+static LLVMTypeRef struct_wanted(LLVMValueRef call)
 {
-    LLVMAttributeRef byval = LLVMGetEnumAttributeAtIndex(from, i + 1, ir_attribute_kind("byval"));
-    if (byval)
-        LLVMAddAttributeAtIndex(to, i + 1, byval);
+    LLVMTypeRef type = LLVMGetCalledFunctionType(call);
+    LLVMAttributeRef sret = LLVMCountParamTypes(type) && !LLVMIsFunctionVarArg(type)
+                                ? LLVMGetCallSiteEnumAttribute(call, 1, ir_attribute_kind("sret"))
+                                : NULL;
+    return sret ? LLVMGetTypeAttributeValue(sret) : NULL;
 }
 
-/* In the module of f, which is in the same context as the runtime. */
-static LLVMValueRef declare_like(LLVMValueRef f, LLVMValueRef g)
+/* That of a function with the parameters after the first. */
+static LLVMTypeRef type_of_value(LLVMTypeRef type, LLVMTypeRef result)
+{
+    unsigned n = LLVMCountParamTypes(type);
+    LLVMTypeRef *params = mem_array(n, sizeof *params);
+    LLVMGetParamTypes(type, params);
+    return LLVMFunctionType(result, params + 1, n - 1, false);
+}
+
+/* ------------------------------------------------------------------ functions */
+static void copy_attributes(LLVMValueRef from, LLVMValueRef to, LLVMAttributeIndex i,
+                            LLVMAttributeIndex k)
+{
+    unsigned n = LLVMGetAttributeCountAtIndex(from, i);
+    LLVMAttributeRef *all = mem_array(n + 1, sizeof *all);
+    LLVMGetAttributesAtIndex(from, i, all);
+    for (unsigned a = 0; a < n; a++)
+        LLVMAddAttributeAtIndex(to, k, all[a]);
+}
+
+static LLVMValueRef declare_value(LLVMValueRef f, LLVMTypeRef result)
 {
     const char *name = mem_strdup(ir_name(f));
     LLVMSetValueName2(f, "", 0);
-    LLVMValueRef callee = LLVMAddFunction(LLVMGetGlobalParent(f), name, LLVMGlobalGetValueType(g));
-    for (unsigned i = 0; i < LLVMCountParams(callee); i++)
-        copy_parameter(g, callee, i);
-    return callee;
+    LLVMValueRef g = LLVMAddFunction(LLVMGetGlobalParent(f), name,
+                                     type_of_value(LLVMGlobalGetValueType(f), result));
+    LLVMSetLinkage(g, LLVMGetLinkage(f));
+    LLVMSetVisibility(g, LLVMGetVisibility(f));
+    LLVMSetFunctionCallConv(g, LLVMGetFunctionCallConv(f));
+    copy_attributes(f, g, LLVMAttributeFunctionIndex, LLVMAttributeFunctionIndex);
+    for (unsigned i = 1; i < LLVMCountParams(f); i++)
+        copy_attributes(f, g, i + 1, i);
+    return g;
 }
 
-static void write_body(LLVMValueRef f, LLVMValueRef callee)
+static void copy_call_attributes(LLVMValueRef from, LLVMValueRef to, LLVMAttributeIndex i,
+                                 LLVMAttributeIndex k)
 {
+    unsigned n = LLVMGetCallSiteAttributeCount(from, i);
+    LLVMAttributeRef *all = mem_array(n + 1, sizeof *all);
+    LLVMGetCallSiteAttributes(from, i, all);
+    for (unsigned a = 0; a < n; a++)
+        LLVMAddCallSiteAttribute(to, k, all[a]);
+}
+
+static void write_body(LLVMValueRef g, LLVMValueRef f, LLVMTypeRef result)
+{
+    unsigned n = LLVMCountParams(f);
+    LLVMValueRef *args = mem_array(n, sizeof *args);
     LLVMContextRef ctx = LLVMGetModuleContext(LLVMGetGlobalParent(f));
-    unsigned n = LLVMCountParams(callee);
-    LLVMValueRef *args = mem_array(n + 1, sizeof *args);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(ctx);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(ctx, f, ""));
-    for (unsigned i = 0; i < n; i++)
-        args[i] = LLVMGetParam(f, i + 1);
-    LLVMValueRef call = LLVMBuildCall2(b, LLVMGlobalGetValueType(callee), callee, args, n, "");
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(ctx, g, ""));
+    args[0] = LLVMBuildAlloca(b, result, "");
+    for (unsigned i = 1; i < n; i++)
+        args[i] = LLVMGetParam(g, i - 1);
+    LLVMValueRef call = LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, args, n, "");
     for (unsigned i = 0; i < n; i++) {
-        LLVMAttributeRef byval =
-            LLVMGetEnumAttributeAtIndex(callee, i + 1, ir_attribute_kind("byval"));
+        LLVMAttributeRef byval = LLVMGetEnumAttributeAtIndex(f, i + 1, ir_attribute_kind("byval"));
         if (byval)
             LLVMAddCallSiteAttribute(call, i + 1, byval);
     }
-    LLVMBuildStore(b, call, LLVMGetParam(f, 0));
-    LLVMBuildRetVoid(b);
+    LLVMBuildRet(b, LLVMBuildLoad2(b, result, args[0], ""));
     LLVMDisposeBuilder(b);
-    LLVMGlobalEraseMetadata(f, LLVMGetMDKindIDInContext(ctx, "dbg", 3)); /* of a declaration */
     LLVMSetLinkage(f, LLVMInternalLinkage);
+    LLVMSetVisibility(f, LLVMDefaultVisibility);
 }
 
-void ir_return_in_memory(const struct ir_unit *u, LLVMModuleRef m)
+/* All that is called or has its address taken is the new one. */
+static void return_value(LLVMValueRef f, LLVMTypeRef result)
 {
+    LLVMValueRef g = declare_value(f, result);
+    LLVMReplaceAllUsesWith(f, g);
+    if (LLVMIsDeclaration(f))
+        LLVMDeleteFunction(f);
+    else
+        write_body(g, f, result);
+}
+
+/* ------------------------------------------------------------------ calls */
+static void take_value(LLVMBuilderRef b, LLVMValueRef call, LLVMTypeRef result)
+{
+    unsigned n = LLVMGetNumArgOperands(call);
+    LLVMValueRef *args = mem_array(n, sizeof *args);
+    for (unsigned i = 1; i < n; i++)
+        args[i - 1] = LLVMGetOperand(call, i);
+    LLVMPositionBuilderBefore(b, call);
+    LLVMSetCurrentDebugLocation2(b, LLVMInstructionGetDebugLoc(call));
+    LLVMValueRef value = LLVMBuildCall2(b, type_of_value(LLVMGetCalledFunctionType(call), result),
+                                        LLVMGetCalledValue(call), args, n - 1, "");
+    LLVMSetInstructionCallConv(value, LLVMGetInstructionCallConv(call));
+    copy_call_attributes(call, value, LLVMAttributeFunctionIndex, LLVMAttributeFunctionIndex);
+    for (unsigned i = 1; i < n; i++)
+        copy_call_attributes(call, value, i + 1, i);
+    LLVMBuildStore(b, value, LLVMGetOperand(call, 0));
+    ir_erase(call);
+}
+
+static void take_values(LLVMBuilderRef b, LLVMValueRef f)
+{
+    IR_EACH_BLOCK(block, f)
+        IR_EACH_INSTRUCTION(i, block) {
+            LLVMTypeRef result = LLVMIsACallInst(i) ? struct_wanted(i) : NULL;
+            if (result)
+                take_value(b, i, result);
+        }
+}
+
+void ir_return_values(LLVMModuleRef m)
+{
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(m));
+    IR_EACH_FUNCTION(f, m)
+        take_values(b, f);
+    LLVMDisposeBuilder(b);
     IR_EACH_FUNCTION(f, m) {
-        LLVMValueRef g = LLVMIsDeclaration(f) ? returning_function(u, f) : NULL;
-        if (g)
-            write_body(f, declare_like(f, g));
+        LLVMTypeRef result = struct_returned(f);
+        if (result)
+            return_value(f, result);
     }
 }
