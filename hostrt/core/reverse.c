@@ -318,8 +318,8 @@ void ompgpu_reverse_fork(enum ompgpu_fork when)
 void ompgpu_reverse_stop(void)
 {
     for (int i = 0; i < ompgpu_ndevices; i++) {
-        struct reverse *r = ompgpu_devices[i].reverse;
-        if (!r)
+        struct reverse *r = __atomic_load_n(&ompgpu_devices[i].reverse, __ATOMIC_ACQUIRE);
+        if (!r) /* or another thread is making it, which the end does not wait for */
             continue;
         __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
         pthread_join(r->thread, NULL);
