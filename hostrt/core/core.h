@@ -354,7 +354,6 @@ struct ompgpu_buffers {         /* for one launch at a time */
     /* league reductions: zeroed header, then slots */
     struct ompgpu_buffer scratch;
     struct ompgpu_buffer scan;   /* scans by all teams: zeroed, header and blocks */
-    unsigned scans;              /* that have used it since it was cleared */
     struct ompgpu_buffer copies; /* PRIVATE_COPY of the running region */
     /* team heaps: locals of sequential code, copies of reduced arrays */
     struct ompgpu_buffer heap;
@@ -362,6 +361,7 @@ struct ompgpu_buffers {         /* for one launch at a time */
     struct ompgpu_buffer locks;
     void *results;            /* OMPGPU_RESULTS cells that host and device share */
     struct ompgpu_task *idle; /* the host thread's, for its next deferred constructs, by `next` */
+    unsigned scans;           /* that have used `scan` since it was cleared */
 };
 enum { OMPGPU_FEW_EXPECTED = 4 };
 struct ompgpu_thread { /* of one host thread at a time; handed on when it ends */

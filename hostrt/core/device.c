@@ -370,7 +370,8 @@ _Bool __ompgpu_is_host(long number)
            state_of(&ompgpu_devices[number]) == OMPGPU_DEVICE_HOST;
 }
 
-int ompgpu_device_try(int number, struct ompgpu_device **device)
+/* Apart from what regions run, which lies together. */
+__attribute__((cold)) int ompgpu_device_try(int number, struct ompgpu_device **device)
 {
     const char *file;
     ompgpu_start();
