@@ -512,7 +512,7 @@ INLINE void scan_totals(struct __ompgpu_env *env, u64 tile, struct records r, st
         look_back(env, r, lane, tile);
     }
     __builtin_memcpy(r.tmp, r.carry, r.size);
-    if (lane)
+    if (lane && lane < lanes) /* others have none */
         r.combine(r.tmp, before);
     __builtin_memcpy(before, r.tmp, r.size);
     add_before(r, t, before);

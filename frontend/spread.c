@@ -100,7 +100,7 @@ static uint64_t scanned_bytes(const struct omp_clause *k)
     for (unsigned i = 0; i < k->nitems; i++) {
         const struct omp_type *t = k->items[i].var ? k->items[i].var->type : NULL;
         if (!t || k->keyword != OMPK_INSCAN || k->items[i].nsections || t->kind == OMPT_ARRAY ||
-            !t->size)
+            !t->size || t->alignment > WORD)
             return SIZE_MAX;
         bytes += (t->size + WORD - 1) / WORD * WORD;
     }

@@ -304,6 +304,8 @@ struct omp_type *fe_type(struct fe *fe, CXType written)
         (c.kind == CXType_Complex && clang_getElementType(c).kind == CXType_LongDouble);
     long long size = clang_Type_getSizeOf(c);
     t->size = size > 0 ? (uint64_t)size : 0;
+    long long alignment = clang_Type_getAlignOf(written);
+    t->alignment = alignment > 0 ? (uint64_t)alignment : 0;
     if (t->kind == OMPT_POINTER || t->kind == OMPT_ARRAY) {
         CXType w = written; /* keep the user's typedef names of elements where the type is written
                                plainly */

@@ -48,6 +48,7 @@ struct omp_type {
     bool vla;               /* this array has a run-time bound */
     bool variably_modified; /* this or any element / pointee type is a VLA */
     uint64_t size;          /* bytes; 0 where not constant or incomplete */
+    uint64_t alignment;     /* bytes; 0 where incomplete */
     uint64_t bound;         /* OMPT_ARRAY with constant bound: elements */
     /* OMPT_ARRAY: element, OMPT_POINTER: pointee (always set, also for void) */
     struct omp_type *elem;

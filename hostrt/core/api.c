@@ -156,7 +156,8 @@ int omp_pause_resource(int kind, int number)
     struct ompgpu_device *dev;
     if (ompgpu_device_try(number, &dev))
         return -1;
-    return dev ? 0 : pause_host(kind);
+    bool host = number == OMPGPU_DEVICE_INITIAL || number == omp_get_initial_device();
+    return host ? pause_host(kind) : 0;
 }
 
 void omp_display_env(int verbose)

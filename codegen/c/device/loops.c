@@ -410,6 +410,7 @@ static unsigned rows_of(const struct omp_phase *p)
 static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who,
                           const struct cg_privates *p)
 {
+    enum { WORD = 8 };
     const struct omp_scan *s = n->c->scan;
     uint64_t bytes = 0;
     if (who == CG_ONE || n->n > 1 || p->last || s->continues || s->directive != n->c->child ||
@@ -420,13 +421,16 @@ static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who,
         bool constant =
             k->sharing->share == OMPSH_FIRSTPRIVATE && !cg_is_written(cg->unit, n->c->body, k->var);
         bool plain = k->var->type->kind != OMPT_ARRAY && k->var->type->kind != OMPT_RECORD &&
-                     k->var->type->size && !k->udr && !k->section;
+                     k->var->type->size && k->var->type->alignment <= WORD && !k->udr &&
+                     !k->section;
         if (cg_is_scan(k->sharing) ? !plain : !constant)
             return 1;
         bytes += cg_is_scan(k->sharing) ? k->var->type->size : 0;
     }
     unsigned before = rows_of(&s->in_before), after = rows_of(&s->in_after);
     unsigned rows = before < after ? before : after;
+    if (bytes > WORD / 2)
+        bytes = (bytes + WORD - 1) / WORD * WORD; /* as in the device runtime's cells */
     while (rows > 1 && rows * bytes > CG_SCAN_BYTES)
         rows /= 2;
     return rows;

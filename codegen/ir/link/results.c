@@ -17,9 +17,40 @@
  *                                           store T %v, ptr %r
  *
  * Not done: a struct of one member is passed and returned as that member, which nobody can see
- * here; a function with variable arguments cannot be called with those of another one. */
+ * here; a function with variable arguments cannot be called with those of another one; bytes that
+ * belong to no member of LLVM's type, as of a union, are not in a value; and LLVM takes values
+ * apart. */
 #include "codegen/ir/link/link.h"
 #include <llvm-c/DebugInfo.h>
+#include <llvm-c/Target.h>
+#include <string.h>
+
+/* Does a value have all bytes that memory has? */
+static bool is_dense(LLVMTargetDataRef layout, LLVMTypeRef type)
+{
+    unsigned long long size = 0;
+    if (LLVMGetTypeKind(type) == LLVMArrayTypeKind)
+        return is_dense(layout, LLVMGetElementType(type));
+    if (LLVMGetTypeKind(type) != LLVMStructTypeKind)
+        return LLVMABISizeOfType(layout, type) * 8 == LLVMSizeOfTypeInBits(layout, type);
+    for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++) {
+        LLVMTypeRef member = LLVMStructGetTypeAtIndex(type, i);
+        if (!is_dense(layout, member) || LLVMOffsetOfElement(layout, type, i) != size)
+            return false;
+        size += LLVMABISizeOfType(layout, member);
+    }
+    return size == LLVMABISizeOfType(layout, type);
+}
+
+/* The type that the attribute names, where it is converted. */
+static LLVMTypeRef converted(LLVMValueRef f, LLVMAttributeRef sret)
+{
+    enum { LARGEST = 1024 };
+    LLVMTypeRef type = sret ? LLVMGetTypeAttributeValue(sret) : NULL;
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(LLVMGetGlobalParent(f));
+    bool is = type && LLVMABISizeOfType(layout, type) <= LARGEST && is_dense(layout, type);
+    return is ? type : NULL;
+}
 
 static LLVMTypeRef struct_returned(LLVMValueRef f)
 {
@@ -27,7 +58,7 @@ static LLVMTypeRef struct_returned(LLVMValueRef f)
     LLVMAttributeRef sret = LLVMCountParamTypes(type) && !LLVMIsFunctionVarArg(type)
                                 ? LLVMGetEnumAttributeAtIndex(f, 1, ir_attribute_kind("sret"))
                                 : NULL;
-    return sret ? LLVMGetTypeAttributeValue(sret) : NULL;
+    return converted(f, sret);
 }
 
 static LLVMTypeRef struct_wanted(LLVMValueRef call)
@@ -36,7 +67,7 @@ static LLVMTypeRef struct_wanted(LLVMValueRef call)
     LLVMAttributeRef sret = LLVMCountParamTypes(type) && !LLVMIsFunctionVarArg(type)
                                 ? LLVMGetCallSiteEnumAttribute(call, 1, ir_attribute_kind("sret"))
                                 : NULL;
-    return sret ? LLVMGetTypeAttributeValue(sret) : NULL;
+    return converted(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)), sret);
 }
 
 /* That of a function with the parameters after the first. */
@@ -61,8 +92,8 @@ static void copy_attributes(LLVMValueRef from, LLVMValueRef to, LLVMAttributeInd
 
 static LLVMValueRef declare_value(LLVMValueRef f, LLVMTypeRef result)
 {
-    const char *name = mem_strdup(ir_name(f));
-    LLVMSetValueName2(f, "", 0);
+    const char *name = mem_strdup(ir_name(f)), *other = mem_printf("__ompgpu_memory_%s", name);
+    LLVMSetValueName2(f, other, strlen(other));
     LLVMValueRef g = LLVMAddFunction(LLVMGetGlobalParent(f), name,
                                      type_of_value(LLVMGlobalGetValueType(f), result));
     LLVMSetLinkage(g, LLVMGetLinkage(f));
@@ -92,6 +123,9 @@ static void write_body(LLVMValueRef g, LLVMValueRef f, LLVMTypeRef result)
     LLVMBuilderRef b = LLVMCreateBuilderInContext(ctx);
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(ctx, g, ""));
     args[0] = LLVMBuildAlloca(b, result, "");
+    LLVMAttributeRef align = LLVMGetEnumAttributeAtIndex(f, 1, ir_attribute_kind("align"));
+    if (align && LLVMGetEnumAttributeValue(align) > LLVMGetAlignment(args[0]))
+        LLVMSetAlignment(args[0], (unsigned)LLVMGetEnumAttributeValue(align));
     for (unsigned i = 1; i < n; i++)
         args[i] = LLVMGetParam(g, i - 1);
     LLVMValueRef call = LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, args, n, "");

@@ -12,16 +12,28 @@
  * their own. */
 #include "codegen/ir/passes/passes.h"
 
-static bool is_put_into(LLVMValueRef i)
+static bool is_about_lifetime(LLVMValueRef i)
 {
-    return LLVMIsAInsertValueInst(i) || LLVMIsAInsertElementInst(i) || LLVMIsAShuffleVectorInst(i);
+    static const char begins[] = "llvm.lifetime.start", ends[] = "llvm.lifetime.end";
+    LLVMValueRef f = LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
+    unsigned id = f ? LLVMGetIntrinsicID(f) : 0;
+    return id && (id == LLVMLookupIntrinsicID(begins, sizeof begins - 1) ||
+                  id == LLVMLookupIntrinsicID(ends, sizeof ends - 1));
+}
+
+/* Operands from this one on: aggregates and vectors are made from nothing. */
+static int first_operand(LLVMValueRef i)
+{
+    if (LLVMIsAShuffleVectorInst(i) || is_about_lifetime(i))
+        return LLVMGetNumOperands(i);
+    return LLVMIsAInsertValueInst(i) || LLVMIsAInsertElementInst(i);
 }
 
 void ir_define_values(LLVMModuleRef m)
 {
     IR_EACH_FUNCTION(f, m)
         IR_EACH_INSTRUCTION_OF(i, f)
-            for (int k = 0; !is_put_into(i) && k < LLVMGetNumOperands(i); k++) {
+            for (int k = first_operand(i); k < LLVMGetNumOperands(i); k++) {
                 LLVMValueRef v = LLVMGetOperand(i, (unsigned)k);
                 if (LLVMIsUndef(v))
                     LLVMSetOperand(i, (unsigned)k, LLVMConstNull(LLVMTypeOf(v)));
