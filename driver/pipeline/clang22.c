@@ -50,7 +50,7 @@
  *   Symptom: "variable length arrays are not supported for the current target" for nvptx64; no
  *   later stage minds.  Such a text is compiled for wasm64, which has the same sizes,
  *   alignments and passing of structs but those of one member (results:
- *   codegen/ir/link/results.c), and omp-device makes it
+ *   codegen/ir/link/structs.c), and omp-device makes it
  *   nvptx64 again (codegen/ir/link/read.c).
  *   Tried with 22.1, for nvptx64: -w, and -aux-triple of the host: the same error.  -fopenmp with
  *   -fopenmp-is-target-device: parameters that point to rows are accepted in declare target

@@ -5,7 +5,7 @@
  *
  *   read.c     one input, checked
  *   aliases.c  functions and variables with several names
- *   results.c  how the runtime returns structs
+ *   structs.c  how functions take and return structs
  *   members.c  device link: the files that belong together, as one module
  *   info.c     kernels, reductions, exports and assumptions, from what the C writer left
  *   link.c     runtime and libdevice
@@ -26,7 +26,9 @@ LLVMModuleRef ir_parse_input(struct ir_unit *, const struct ir_input *);
 /* aliases.c */
 void ir_replace_function_aliases(LLVMModuleRef);
 void ir_replace_variable_aliases(LLVMModuleRef);
-void ir_return_values(LLVMModuleRef);                               /* results.c */
+void ir_pass_bytes(LLVMModuleRef);                                  /* structs.c */
+void ir_return_bytes(LLVMModuleRef);                                /* structs.c */
+void ir_return_values(LLVMModuleRef);                               /* structs.c */
 LLVMModuleRef ir_parse_library(struct ir_unit *, const char *path); /* function bodies lazily */
 /* makes u->module of the inputs that belong together */
 bool ir_link_members(struct ir_unit *);

@@ -244,7 +244,7 @@ static bool check_declarations(const struct ir_unit *u, LLVMModuleRef *modules)
             diag_error("function '%s' is called in '%s' in another way than it is defined in '%s': "
                        "either the declarations differ, or one of the "
                        "files has variable length arrays on the device, and the function passes or "
-                       "returns a struct by value that has one member or bytes between its members",
+                       "returns a struct of one member by value",
                        s->name, u->opt->inputs[s->input].name,
                        u->opt->inputs[definition->input].name);
         }

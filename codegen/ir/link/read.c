@@ -38,9 +38,13 @@ LLVMModuleRef ir_parse_input(struct ir_unit *u, const struct ir_input *in)
         diag_error("'%s' is not LLVM bitcode that this compiler can read", in->name);
         return NULL;
     }
+    if (u->opt->target == IR_NVPTX)
+        ir_pass_bytes(module);
     if (u->opt->target == IR_NVPTX && text_starts(LLVMGetTarget(module), "wasm64")) {
         retarget(module);
         ir_return_values(module);
+    } else if (u->opt->target == IR_NVPTX) {
+        ir_return_bytes(module);
     }
     static const char *const triples[] = { [IR_NVPTX] = "nvptx64", [IR_X86] = "x86_64" };
     if (!text_starts(LLVMGetTarget(module), triples[u->opt->target])) {
