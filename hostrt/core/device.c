@@ -370,8 +370,7 @@ _Bool __ompgpu_is_host(long number)
            state_of(&ompgpu_devices[number]) == OMPGPU_DEVICE_HOST;
 }
 
-/* Apart from what regions run, which lies together. */
-__attribute__((cold)) int ompgpu_device_try(int number, struct ompgpu_device **device)
+int ompgpu_device_try(int number, struct ompgpu_device **device)
 {
     const char *file;
     ompgpu_start();

@@ -41,8 +41,9 @@ extern struct cuda_calls ompgpu_cuda;
  * should sleep. */
 struct cuda_asking {
     bool begun;
-    double since;   /* ompgpu_clock() */
-    double crowded; /* until then others want the processor; kept from one wait to the next */
+    bool crowded; /* others want the processors */
+    double since; /* ompgpu_clock() */
+    double taken; /* until then the processor is another's; kept from one wait to the next */
 };
 bool ompgpu_cuda_asks(struct cuda_asking *);
 /* The same for a thread of the plugin's own, which should take little of the driver and of the

@@ -8,21 +8,22 @@
 #include "hostrt/cuda/cuda.h"
 
 /* Others may have the processor.  Where they keep it longer than to wake up takes, it is better to
- * sleep for some time: who does gets it when he wants it, or another one that is free.  (A thread
- * that waits for the OpenMP library, which does not give way, keeps it for milliseconds.) */
+ * sleep: who does gets it when he wants it, or another one that is free.  A thread that waits for
+ * the OpenMP library does not give way, and keeps it for a whole slice, each time. */
 static void give_way(struct cuda_asking *a, double now)
 {
-    const double most = 0.1, some_time = 50; /* milliseconds */
+    const double most = 0.1, slice = 1.5, some_time = 50; /* milliseconds */
     sched_yield();
     double then = ompgpu_clock();
-    if (then - now > most)
-        a->crowded = then + some_time;
+    a->crowded = then - now > most;
+    if (then - now > slice)
+        a->taken = then + some_time;
 }
 
 static void begin(struct cuda_asking *a, double now)
 {
     if (!a->begun)
-        a->begun = true, a->since = now;
+        a->begun = true, a->crowded = false, a->since = now;
 }
 
 bool ompgpu_cuda_asks(struct cuda_asking *a)
@@ -35,7 +36,7 @@ bool ompgpu_cuda_asks(struct cuda_asking *a)
         __builtin_ia32_pause();
     else if (asked < most)
         give_way(a, now);
-    return asked < most && now >= a->crowded;
+    return asked < most && !a->crowded;
 }
 
 double ompgpu_cuda_rest(struct cuda_asking *a)
@@ -46,7 +47,7 @@ double ompgpu_cuda_rest(struct cuda_asking *a)
     double now = ompgpu_clock();
     begin(a, now);
     double asked = now - a->since, part = asked / 32;
-    if (!spins && (sleeps || now < a->crowded || asked >= awake))
+    if (!spins && (sleeps || a->crowded || now < a->taken || asked >= awake))
         return part < least ? least : part < most ? part : most;
     while (ompgpu_clock() - now < pause)
         __builtin_ia32_pause();
