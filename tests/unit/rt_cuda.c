@@ -258,7 +258,9 @@ static void test_notices(void)
     for (int i = 0; i < 10000 && !dev->event_wait(0, events[0]); i++)
         usleep(1000); /* the question may have been this thread's, and the other one asks later */
     int before = __atomic_load_n(&called, __ATOMIC_ACQUIRE);
-    check(!dev->queue_notify(0, queue, NULL, count_up, &called) && dev->event_wait(0, events[0]) && before == __atomic_load_n(&called, __ATOMIC_ACQUIRE), "… then nothing is called any more");
+    good = !dev->event_record(0, events[2], queue) && !dev->queue_notify(0, queue, events[2], count_up, &called);
+    usleep(20000);
+    check(good && dev->event_wait(0, events[0]) && before == __atomic_load_n(&called, __ATOMIC_ACQUIRE), "… then nothing is called any more that waits for an event");
     dev->queue_destroy(0, queue);
     for (int i = 0; i < NOTICES; i++)
         dev->event_destroy(0, events[i]);
