@@ -146,39 +146,47 @@ static LLVMTypeRef type_of_value(LLVMTypeRef type, LLVMTypeRef result)
 }
 
 /* ------------------------------------------------------------------ functions */
+/* What a function, or a call, says of one of its parts is said of one of another's. */
 static void copy_attributes(LLVMValueRef from, LLVMValueRef to, LLVMAttributeIndex i,
                             LLVMAttributeIndex k)
 {
-    unsigned n = LLVMGetAttributeCountAtIndex(from, i);
+    const bool call = LLVMIsACallInst(from);
+    unsigned n =
+        call ? LLVMGetCallSiteAttributeCount(from, i) : LLVMGetAttributeCountAtIndex(from, i);
     LLVMAttributeRef *all = mem_array(n + 1, sizeof *all);
-    LLVMGetAttributesAtIndex(from, i, all);
+    (call ? LLVMGetCallSiteAttributes : LLVMGetAttributesAtIndex)(from, i, all);
     for (unsigned a = 0; a < n; a++)
-        LLVMAddAttributeAtIndex(to, k, all[a]);
+        (call ? LLVMAddCallSiteAttribute : LLVMAddAttributeAtIndex)(to, k, all[a]);
 }
 
-static LLVMValueRef declare_value(LLVMValueRef f, LLVMTypeRef result)
+/* Parameter `into` of `to` and those after it are `first` of `from` and those after it. */
+static void copy_all_attributes(LLVMValueRef from, LLVMValueRef to, unsigned first, unsigned into)
 {
-    const char *name = mem_strdup(ir_name(f)), *other = mem_printf("__ompgpu_memory_%s", name);
+    unsigned n = LLVMIsACallInst(from) ? LLVMGetNumArgOperands(from) : LLVMCountParams(from);
+    copy_attributes(from, to, LLVMAttributeFunctionIndex, LLVMAttributeFunctionIndex);
+    for (unsigned i = first; i < n; i++)
+        copy_attributes(from, to, i + 1, i - first + into + 1);
+}
+
+/* It takes the name of f, which is called `other` then. */
+static LLVMValueRef declare_like(LLVMValueRef f, const char *other, LLVMTypeRef type)
+{
+    const char *name = mem_strdup(ir_name(f));
     LLVMSetValueName2(f, other, strlen(other));
-    LLVMValueRef g = LLVMAddFunction(LLVMGetGlobalParent(f), name,
-                                     type_of_value(LLVMGlobalGetValueType(f), result));
+    LLVMValueRef g = LLVMAddFunction(LLVMGetGlobalParent(f), name, type);
     LLVMSetLinkage(g, LLVMGetLinkage(f));
     LLVMSetVisibility(g, LLVMGetVisibility(f));
     LLVMSetFunctionCallConv(g, LLVMGetFunctionCallConv(f));
-    copy_attributes(f, g, LLVMAttributeFunctionIndex, LLVMAttributeFunctionIndex);
-    for (unsigned i = 1; i < LLVMCountParams(f); i++)
-        copy_attributes(f, g, i + 1, i);
     return g;
 }
 
-static void copy_call_attributes(LLVMValueRef from, LLVMValueRef to, LLVMAttributeIndex i,
-                                 LLVMAttributeIndex k)
+static LLVMValueRef call_like(LLVMBuilderRef b, LLVMValueRef call, LLVMTypeRef type,
+                              LLVMValueRef *args)
 {
-    unsigned n = LLVMGetCallSiteAttributeCount(from, i);
-    LLVMAttributeRef *all = mem_array(n + 1, sizeof *all);
-    LLVMGetCallSiteAttributes(from, i, all);
-    for (unsigned a = 0; a < n; a++)
-        LLVMAddCallSiteAttribute(to, k, all[a]);
+    LLVMValueRef other =
+        LLVMBuildCall2(b, type, LLVMGetCalledValue(call), args, LLVMCountParamTypes(type), "");
+    LLVMSetInstructionCallConv(other, LLVMGetInstructionCallConv(call));
+    return other;
 }
 
 static void write_body(LLVMValueRef g, LLVMValueRef f, LLVMTypeRef result)
@@ -209,7 +217,9 @@ static void write_body(LLVMValueRef g, LLVMValueRef f, LLVMTypeRef result)
 /* All that is called or has its address taken is the new one. */
 static void return_value(LLVMValueRef f, LLVMTypeRef result)
 {
-    LLVMValueRef g = declare_value(f, result);
+    LLVMValueRef g = declare_like(f, mem_printf("__ompgpu_memory_%s", ir_name(f)),
+                                  type_of_value(LLVMGlobalGetValueType(f), result));
+    copy_all_attributes(f, g, 1, 0);
     LLVMReplaceAllUsesWith(f, g);
     if (LLVMIsDeclaration(f))
         LLVMDeleteFunction(f);
@@ -226,12 +236,9 @@ static void take_value(LLVMBuilderRef b, LLVMValueRef call, LLVMTypeRef result)
         args[i - 1] = LLVMGetOperand(call, i);
     LLVMPositionBuilderBefore(b, call);
     LLVMSetCurrentDebugLocation2(b, LLVMInstructionGetDebugLoc(call));
-    LLVMValueRef value = LLVMBuildCall2(b, type_of_value(LLVMGetCalledFunctionType(call), result),
-                                        LLVMGetCalledValue(call), args, n - 1, "");
-    LLVMSetInstructionCallConv(value, LLVMGetInstructionCallConv(call));
-    copy_call_attributes(call, value, LLVMAttributeFunctionIndex, LLVMAttributeFunctionIndex);
-    for (unsigned i = 1; i < n; i++)
-        copy_call_attributes(call, value, i + 1, i);
+    LLVMValueRef value =
+        call_like(b, call, type_of_value(LLVMGetCalledFunctionType(call), result), args);
+    copy_all_attributes(call, value, 1, 0);
     LLVMBuildStore(b, value, LLVMGetOperand(call, 0));
     ir_erase(call);
 }
@@ -309,18 +316,11 @@ static void return_in_memory(LLVMBuilderRef b, LLVMValueRef f, LLVMTypeRef resul
 {
     LLVMModuleRef m = LLVMGetGlobalParent(f);
     LLVMContextRef ctx = LLVMGetModuleContext(m);
-    const char *name = mem_strdup(ir_name(f));
-    LLVMSetValueName2(f, "", 0);
-    LLVMValueRef g = LLVMAddFunction(m, name, type_with_memory(ctx, LLVMGlobalGetValueType(f)));
-    LLVMSetLinkage(g, LLVMGetLinkage(f));
-    LLVMSetVisibility(g, LLVMGetVisibility(f));
-    LLVMSetFunctionCallConv(g, LLVMGetFunctionCallConv(f));
-    copy_attributes(f, g, LLVMAttributeFunctionIndex, LLVMAttributeFunctionIndex);
+    LLVMValueRef g = declare_like(f, "", type_with_memory(ctx, LLVMGlobalGetValueType(f)));
+    copy_all_attributes(f, g, 0, 1);
     LLVMAddAttributeAtIndex(g, 1, LLVMCreateTypeAttribute(ctx, ir_attribute_kind("sret"), result));
-    for (unsigned i = 0; i < LLVMCountParams(f); i++) {
-        copy_attributes(f, g, i + 1, i + 2);
+    for (unsigned i = 0; i < LLVMCountParams(f); i++)
         LLVMReplaceAllUsesWith(LLVMGetParam(f, i), LLVMGetParam(g, i + 1));
-    }
     LLVMReplaceAllUsesWith(f, g);
     if (!LLVMIsDeclaration(f)) {
         if (LLVMGetSubprogram(f))
@@ -393,14 +393,11 @@ static void take_from_memory(LLVMBuilderRef b, LLVMValueRef call, LLVMTypeRef re
         args[i + 1] = LLVMGetOperand(call, i);
     LLVMPositionBuilderBefore(b, call);
     LLVMSetCurrentDebugLocation2(b, LLVMInstructionGetDebugLoc(call));
-    LLVMValueRef other = LLVMBuildCall2(b, type_with_memory(ctx, LLVMGetCalledFunctionType(call)),
-                                        LLVMGetCalledValue(call), args, n + 1, "");
-    LLVMSetInstructionCallConv(other, LLVMGetInstructionCallConv(call));
-    copy_call_attributes(call, other, LLVMAttributeFunctionIndex, LLVMAttributeFunctionIndex);
+    LLVMValueRef other =
+        call_like(b, call, type_with_memory(ctx, LLVMGetCalledFunctionType(call)), args);
+    copy_all_attributes(call, other, 0, 1);
     LLVMAddCallSiteAttribute(other, 1,
                              LLVMCreateTypeAttribute(ctx, ir_attribute_kind("sret"), result));
-    for (unsigned i = 0; i < n; i++)
-        copy_call_attributes(call, other, i + 1, i + 2);
     LLVMValueRef store;
     if (find_stores(call, &store)) {
         LLVMPositionBuilderBefore(b, store);
@@ -413,6 +410,7 @@ static void take_from_memory(LLVMBuilderRef b, LLVMValueRef call, LLVMTypeRef re
     ir_erase(call);
 }
 
+/* Of a module with a function that returns in another way than clang does, all stays as it is. */
 void ir_return_bytes(LLVMModuleRef m)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(m));
