@@ -63,11 +63,18 @@ bool ir_check_archs(const struct ir_options *opt)
 /* LLVM's limit for an unrolled loop is made for caches of instructions smaller than a GPU's: the
  * body of an n-body loop would run twice a test and jump.  ptxas unrolls small loops again, so that
  * more than four copies of theirs would only be more code.  Blocks are placed by blocks.c. */
-static void set_llvm_options(void)
+static const char *const gpu_options[] = { "-unroll-partial-threshold=150", "-unroll-max-count=4",
+                                           "-disable-block-placement" };
+
+/* No device has a library with conversions between 128-bit integers and floating point: they are
+ * written out. */
+static void set_llvm_options(enum ir_target target)
 {
-    static const char *const arguments[] = { "omp-device", "-unroll-partial-threshold=150",
-                                             "-unroll-max-count=4", "-disable-block-placement" };
-    LLVMParseCommandLineOptions(sizeof arguments / sizeof *arguments, arguments, NULL);
+    const char *arguments[8] = { "omp-device", "-expand-fp-convert-bits=64" };
+    int n = 2;
+    for (unsigned i = 0; target == IR_NVPTX && i < sizeof gpu_options / sizeof *gpu_options; i++)
+        arguments[n++] = gpu_options[i];
+    LLVMParseCommandLineOptions(n, arguments, NULL);
 }
 
 void ir_setup_target(enum ir_target target)
@@ -77,7 +84,6 @@ void ir_setup_target(enum ir_target target)
         LLVMInitializeNVPTXTarget();
         LLVMInitializeNVPTXTargetMC();
         LLVMInitializeNVPTXAsmPrinter();
-        set_llvm_options();
     } else {
         LLVMInitializeX86TargetInfo();
         LLVMInitializeX86Target();
@@ -85,6 +91,7 @@ void ir_setup_target(enum ir_target target)
         LLVMInitializeX86AsmPrinter();
         LLVMInitializeX86AsmParser();
     }
+    set_llvm_options(target);
 }
 
 static LLVMCodeGenOptLevel codegen_level(char level)
