@@ -8,8 +8,7 @@
  * ptxas 12.8 and 13.0 take that for leave to give r1 the register of a value which c computes
  * later, and read it before that is there: wrong code of a valid program, in which r2 is not used
  * after b (tests/modes/undefined.t).  A zero costs an instruction on that way, and LLVM has left
- * out what it could.  The aggregates that values are put into one by one have no registers of
- * their own. */
+ * out what it could. */
 #include "codegen/ir/passes/passes.h"
 
 static bool is_about_lifetime(LLVMValueRef i)
@@ -21,21 +20,39 @@ static bool is_about_lifetime(LLVMValueRef i)
                   id == LLVMLookupIntrinsicID(ends, sizeof ends - 1));
 }
 
-/* Operands from this one on: aggregates and vectors are made from nothing. */
-static int first_operand(LLVMValueRef i)
+static LLVMValueRef aggregate_like(LLVMValueRef v, LLVMValueRef *parts, unsigned n)
 {
-    if (LLVMIsAShuffleVectorInst(i) || is_about_lifetime(i))
-        return LLVMGetNumOperands(i);
-    return LLVMIsAInsertValueInst(i) || LLVMIsAInsertElementInst(i);
+    LLVMTypeRef type = LLVMTypeOf(v);
+    if (LLVMIsAConstantVector(v))
+        return LLVMConstVector(parts, n);
+    if (LLVMIsAConstantArray(v))
+        return LLVMConstArray2(LLVMGetElementType(type), parts, n);
+    return LLVMGetStructName(type) ? LLVMConstNamedStruct(type, parts, n)
+                                   : LLVMConstStructInContext(LLVMGetTypeContext(type), parts, n,
+                                                              LLVMIsPackedStruct(type));
+}
+
+/* The same where all of it is defined. */
+static LLVMValueRef defined(LLVMValueRef v)
+{
+    if (LLVMIsUndef(v))
+        return LLVMConstNull(LLVMTypeOf(v));
+    if (!LLVMIsAConstantVector(v) && !LLVMIsAConstantArray(v) && !LLVMIsAConstantStruct(v))
+        return v;
+    unsigned n = (unsigned)LLVMGetNumOperands(v);
+    LLVMValueRef *parts = mem_array(n + 1, sizeof *parts);
+    bool changed = false;
+    for (unsigned i = 0; i < n; i++) {
+        parts[i] = defined(LLVMGetOperand(v, i));
+        changed |= parts[i] != LLVMGetOperand(v, i);
+    }
+    return changed ? aggregate_like(v, parts, n) : v;
 }
 
 void ir_define_values(LLVMModuleRef m)
 {
     IR_EACH_FUNCTION(f, m)
         IR_EACH_INSTRUCTION_OF(i, f)
-            for (int k = first_operand(i); k < LLVMGetNumOperands(i); k++) {
-                LLVMValueRef v = LLVMGetOperand(i, (unsigned)k);
-                if (LLVMIsUndef(v))
-                    LLVMSetOperand(i, (unsigned)k, LLVMConstNull(LLVMTypeOf(v)));
-            }
+            for (int k = 0; k < LLVMGetNumOperands(i) && !is_about_lifetime(i); k++)
+                LLVMSetOperand(i, (unsigned)k, defined(LLVMGetOperand(i, (unsigned)k)));
 }
