@@ -98,9 +98,35 @@ static void regions(int on_device)
     for (int i = 0; i < N; i++) CHECK_EQ(a[i], on_device ? 5 : 3);
 }
 
+/* A region's host version has no construct around it that the program has not. */
+static int in_parallel(void) { return 2; }
+static int in_target(void) { return 3; }
+#pragma omp declare variant(in_target) match(construct = {target})
+#pragma omp declare variant(in_parallel) match(construct = {parallel})
+static int called(void) { return 1; }
+static int also_called(void) { return 1; }
+#pragma omp declare variant(in_parallel) match(construct = {parallel})
+static int called_in_parallel(void) { return also_called(); }
+
+static void variants(int on_device)
+{
+    int plain = 0, nested = 0, other = 0;
+#pragma omp target if(on_device) map(from: plain, other)
+    plain = called(), other = called_in_parallel();
+#pragma omp target if(on_device) map(from: nested)
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    nested = called_in_parallel();
+    CHECK_EQ(plain, 3);
+    CHECK_EQ(other, 1);
+    CHECK_EQ(nested, 2);
+}
+
 int main(void)
 {
     plain();
+    variants(1);
+    variants(0);
     nested();
     CHECK_EQ(scored(), 1);
     regions(1);

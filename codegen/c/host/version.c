@@ -472,22 +472,32 @@ static void write_uneven(struct cg *cg, const struct omp_construct *c)
         cg_close(cg);
 }
 
-/* ------------------------------------------------------------------ ordered
- * What clang makes of an ordered region, for one that it does not take. */
-static void write_ordered(struct cg *cg, const struct omp_construct *c)
+/* ------------------------------------------------------------------ libomp's entry points
+ * What clang makes of a construct, for one that is not written. */
+static void begin_by_libomp(struct cg *cg, const char *begin, const char *end)
 {
     cg_open_scope(cg);
     cg_line(cg, "extern int __kmpc_global_thread_num(void *);");
-    cg_line(cg, "extern void __kmpc_ordered(void *, int), __kmpc_end_ordered(void *, int);");
-    cg_line(cg,
-            "static struct { int none, kind, of[2]; const char *place; } @here = { 0, 2, { 0 }, "
-            "\";unknown;unknown;0;0;;\" };");
-    cg_line(cg, "const int @thread = __kmpc_global_thread_num(&@here);");
-    cg_line(cg, "__kmpc_ordered(&@here, @thread);");
+    cg_line(cg, "extern void %s(void *, int), %s(void *, int);", begin, end);
+    cg_line(cg, "static struct { int none, kind, of[2]; const char *place; } @at = { 0, 2, { 0 }, "
+                "\";unknown;unknown;0;0;;\" };");
+    cg_line(cg, "const int @thread = __kmpc_global_thread_num(&@at);");
+    cg_line(cg, "%s(&@at, @thread);", begin);
     cg_puts(cg, "\n"); /* a line marker may follow */
-    cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
-    cg_line(cg, "__kmpc_end_ordered(&@here, @thread);");
+}
+
+static void end_by_libomp(struct cg *cg, const char *end)
+{
+    cg_line(cg, "%s(&@at, @thread);", end);
     cg_close(cg);
+}
+
+/* An ordered region that clang does not take. */
+static void write_ordered(struct cg *cg, const struct omp_construct *c)
+{
+    begin_by_libomp(cg, "__kmpc_ordered", "__kmpc_end_ordered");
+    cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
+    end_by_libomp(cg, "__kmpc_end_ordered");
 }
 
 static void write_version(struct cg *cg, const struct omp_construct *c)
@@ -569,29 +579,27 @@ static void write_no_version(struct cg *cg, const struct omp_construct *c)
 }
 
 /* In a parallel construct, which may be around a call of this function, the region's worksharing
- * and barriers must not be the team's: it gets a team of one thread, as libgomp does by itself. */
+ * and barriers must not be the team's: it gets a team of one thread, as libgomp does by itself.
+ * Without a construct, which context selectors would see. */
 static void write_host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
-    bool teams = has_teams(c), wrapped = !teams && !cg->unit->for_gcc;
+    static const char begin[] = "__kmpc_serialized_parallel",
+                      end[] = "__kmpc_end_serialized_parallel";
+    bool teams = has_teams(c), alone = !teams && !cg->unit->for_gcc;
     cg_open_scope(cg);
     declare_here(cg, c);
     cg_line(cg, "struct __ompgpu_host @host;");
     cg_line(cg, "__ompgpu_host_begin(&@host, &@here, %d);",
-            wrapped                       ? OMPGPU_HOST_NESTED
+            alone                         ? OMPGPU_HOST_NESTED
             : teams && !cg->unit->for_gcc ? OMPGPU_HOST_TEAMS
                                           : OMPGPU_HOST_OWN);
     make_allocators(cg, c);
-    if (wrapped) {
-        cg_marker(cg, c->place);
-        cg_puts(cg, "#pragma omp parallel num_threads(1)\n");
-        cg_open_scope(cg);
-        for (unsigned i = 0; i < c->ncaptures; i++)
-            mention_bounds(cg, c, c->captures[i].var);
-    }
+    if (alone)
+        begin_by_libomp(cg, begin, end);
     write_version(cg, c);
-    if (wrapped)
-        cg_close(cg);
+    if (alone)
+        end_by_libomp(cg, end);
     destroy_allocators(cg, c->clauses);
     cg_line(cg, "__ompgpu_host_end(&@host);");
     cg_close(cg);
