@@ -413,6 +413,8 @@ const struct fe_operand *fe_operand_at(const struct fe *, unsigned begin);
 /* types.c */
 struct omp_type *fe_type(struct fe *, CXType);
 const char *fe_declaration(struct fe *, CXCursor); /* of a function, by itself, with its ';' */
+/* `struct S`; of an unnamed one by the name that it gets. */
+const char *fe_tag_name(struct fe *, CXCursor tag);
 void fe_note_local_type(struct fe *, CXCursor);
 void fe_hoist_types(struct fe *);
 /* a construct for the device that has the one offset in its body, and not the other */

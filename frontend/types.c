@@ -72,7 +72,7 @@ static bool is_whole(const struct fe_localtype *l) { return l->is_typedef || l->
 void fe_note_local_type(struct fe *fe, CXCursor c)
 {
     unsigned at = fe_location(fe, c);
-    if (local_at(fe, at))
+    if (local_at(fe, at) || fe_inside(at, fe->in->f->defines))
         return;
     enum CXCursorKind k = clang_getCursorKind(c);
     const char *name = clang_Cursor_isAnonymous(c) ? "" : take(fe, clang_getCursorSpelling(c));
@@ -149,6 +149,12 @@ static const char *declared_name(struct fe *fe, CXCursor d)
         insert_tag(fe, fe_begin(fe, d), name);
     }
     return arena_printf(fe->a, "%s %s", keyword_of(k), name);
+}
+
+const char *fe_tag_name(struct fe *fe, CXCursor tag)
+{
+    const char *name = declared_name(fe, tag);
+    return name ? name : take(fe, clang_getTypeSpelling(clang_getCursorType(tag)));
 }
 
 /* ------------------------------------------------------------------ spelling */

@@ -624,6 +624,10 @@ struct omp_fp_pragma {
 struct omp_function {
     const char *name;
     struct omp_extent extent, body; /* body: the '{…}' */
+    /* `struct S {…} f(void)`: the type that one of its declarations defines, which is a TYPE of the
+     * unit before it, and what names that type; NULL: none does */
+    struct omp_extent defines;
+    const char *defined_name;
     struct omp_place place;
     bool defined, device, is_static, is_inline, is_variadic;
     bool system;                      /* of a system header */

@@ -176,6 +176,27 @@ static void find_starts(struct fe *fe, struct fe_function *f, CXCursor c)
             }
 }
 
+/* What the result is made of. */
+static CXCursor tag_of_result(CXCursor function)
+{
+    CXType t = clang_getCursorResultType(function);
+    while (t.kind == CXType_Pointer)
+        t = clang_getPointeeType(t);
+    return clang_getTypeDeclaration(t);
+}
+
+static void find_defined(struct fe *fe, struct omp_function *f, CXCursor c, struct omp_extent head)
+{
+    CXCursor tag = tag_of_result(c);
+    enum CXCursorKind k = clang_getCursorKind(tag);
+    bool is_tag = k == CXCursor_StructDecl || k == CXCursor_UnionDecl || k == CXCursor_EnumDecl;
+    if (!is_tag || !clang_isCursorDefinition(tag) || !fe_inside(fe_begin(fe, tag), head))
+        return;
+    f->defines = fe_extent(fe, tag);
+    f->defines.end = fe_attributes_end(fe->u, f->defines.end);
+    f->defined_name = fe_tag_name(fe, tag);
+}
+
 void walk_on_function(struct fe *fe, CXCursor c)
 {
     struct fe_function *f = function_of(fe, c);
@@ -187,6 +208,7 @@ void walk_on_function(struct fe *fe, CXCursor c)
     struct omp_decl *d = walk_add_decl(fe, definition ? OMPD_FUNCTION : OMPD_PROTOTYPE, e);
     d->function = f->f;
     d->place = fe_place(fe->u, fe_location(fe, c));
+    find_defined(fe, f->f, c, e);
     f->f->is_static |= clang_Cursor_getStorageClass(c) == CX_SC_Static;
     f->f->is_inline |= clang_Cursor_isFunctionInlined(c);
     f->f->is_variadic |= clang_Cursor_isVariadic(c);

@@ -104,13 +104,25 @@ static void declare_sized(struct cg *cg, const struct omp_var *v, bool *written)
     written[v->id] = true;
 }
 
+/* A function's declaration: the type that it may define has been written. */
+static void copy_declaration(struct cg *cg, const struct omp_function *f, struct omp_extent e)
+{
+    if (f && f->defined_name && f->defines.begin >= e.begin && f->defines.end <= e.end) {
+        cg_copy(cg, (struct omp_extent){ e.begin, f->defines.begin });
+        cg_put(cg, "%s\n", f->defined_name);
+        e.begin = f->defines.end;
+        cg_marker(cg, fe_place(cg->unit, e.begin));
+    }
+    cg_copy(cg, e);
+}
+
 static void write_text(struct cg *cg, const struct omp_decl *d, const char *end)
 {
     cg_marker(cg, d->place.line ? d->place : fe_place(cg->unit, d->extent.begin));
     if (d->text)
         cg_puts(cg, d->text);
     else
-        cg_copy(cg, d->extent);
+        copy_declaration(cg, d->function, d->extent);
     cg_put(cg, "%s\n", end);
 }
 
@@ -135,7 +147,7 @@ static struct omp_extent head_of(const struct omp_unit *u, const struct omp_func
 static void declare_function(struct cg *cg, const struct omp_function *f)
 {
     cg_marker(cg, fe_place(cg->unit, f->extent.begin));
-    cg_copy(cg, head_of(cg->unit, f));
+    copy_declaration(cg, f, head_of(cg->unit, f));
     cg_puts(cg, ";\n");
 }
 
@@ -145,7 +157,7 @@ static void write_function(struct cg *cg, const struct omp_function *f)
     cg->before = &before;
     cg->out = &text;
     cg_marker(cg, fe_place(cg->unit, f->extent.begin));
-    cg_copy(cg, f->extent);
+    copy_declaration(cg, f, f->extent);
     cg_puts(cg, "\n");
     cg->out = out;
     cg->before = outer;
