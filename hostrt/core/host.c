@@ -3,9 +3,9 @@
  *
  * clang runs it as a block of the encountering thread.  So the variables get their initial values
  * around it; and since that thread may be in a parallel region, generated code runs it in a team of
- * one thread (codegen/c/host/host.c says which regions it does not), which the routines below take
- * for the initial one.  Only that
- * thread knows: others, in parallel regions inside, count the levels around it, too.
+ * one thread, unless it has teams (codegen/c/host/version.c), which the routines below take for the
+ * initial one.  Only that thread knows: others, in parallel regions inside, count the levels around
+ * it, too.
  *
  * LLVM's OpenMP library has no teams inside of a parallel region: there it takes the threads of
  * that for teams, or ends the program.  So the calls with which clang's code begins a teams region

@@ -276,7 +276,7 @@ static void write_changed_clauses(struct cg *cg, const struct omp_construct *c, 
 
 /* ------------------------------------------------------------------ tasks of a region
  * A task that no parallel construct of the region is around gets copies of the region's variables.
- * The team of one thread around the region's host version (cg_host_version) would share them. */
+ * clang looks past the region: it shares what a parallel construct around that shares. */
 static bool is_task_of_region(const struct omp_construct *c)
 {
     const struct omp_construct *around = c->parent;
