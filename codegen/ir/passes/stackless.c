@@ -17,7 +17,8 @@
  *
  * `arrive` says whether the caller has to wait: the last one goes on at once.  LLVM's passes for
  * coroutines make of it a function that starts a thread and returns its frame, and one that goes on
- * with a frame, of which it is the first word.
+ * with a frame, of which it is the first word.  Both would have nearly all of the kernel's code: so
+ * the first one suspends before it and calls the second.
  *
  * That needs all waits in the kernel itself.  Where a function that it calls waits, where a local
  * is aligned to more than a frame, and at -O0, where a debugger shall show what a thread does on a
@@ -187,8 +188,12 @@ void ir_add_coroutine(struct ir_unit *u, const struct ir_kernel *k)
     LLVMValueRef handle = begin_coroutine(u, b),
                  end_args[] = { handle, l_bool(u, false), no_token(u) };
     params = LLVMGetParam(f, 0);
+    LLVMBasicBlockRef run = LLVMAppendBasicBlockInContext(u->ctx, f, "run"),
+                      exit = LLVMAppendBasicBlockInContext(u->ctx, f, "exit");
+    build_suspend(u, b);
+    LLVMBuildBr(b, run);
+    LLVMPositionBuilderAtEnd(b, run);
     l_call(b, body, &params, 1);
-    LLVMBasicBlockRef exit = LLVMAppendBasicBlockInContext(u->ctx, f, "exit");
     LLVMBuildBr(b, exit);
     LLVMPositionBuilderAtEnd(b, exit);
     l_call_intrinsic(u, b, "llvm.coro.end", NULL, end_args, 3);
@@ -230,15 +235,34 @@ void ir_end_suspends(struct ir_unit *u, LLVMValueRef f)
         }
 }
 
+/* The function that starts a thread goes on with it, once it has a frame. */
+static void go_on(struct ir_unit *u, LLVMValueRef start)
+{
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(find_exit(start)),
+                 frame = LLVMGetOperand(end, 0);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    LLVMPositionBuilderBefore(b, end);
+    LLVMSetCurrentDebugLocation2(b, LLVMInstructionGetDebugLoc(end));
+    LLVMTypeRef ptr = l_ptr(u),
+                type = LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), &ptr, 1, false);
+    LLVMValueRef call = LLVMBuildCall2(b, type, LLVMBuildLoad2(b, ptr, frame, ""), &frame, 1, "");
+    LLVMSetInstructionCallConv(call, LLVMFastCallConv); /* as coro-split makes it */
+    LLVMDisposeBuilder(b);
+}
+
 /* After the gates, which a frame needs none of. */
 void ir_split_coroutines(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     bool any = false;
     for (unsigned i = 0; i < u->nkernels; i++)
         any |= text_starts(ir_name(ir_emulated_kernel(u, &u->kernels[i])), OMPGPU_EMU_START);
-    if (any)
-        ir_run_passes(u->module,
-                      "coro-early,cgscc(coro-split),coro-cleanup,globaldce,"
-                      "function(early-cse<memssa>,simplifycfg)",
-                      machine);
+    if (!any)
+        return;
+    ir_run_passes(u->module, "coro-early,cgscc(coro-split),coro-cleanup,globaldce", machine);
+    for (unsigned i = 0; i < u->nkernels; i++) {
+        LLVMValueRef start = ir_emulated_kernel(u, &u->kernels[i]);
+        if (text_starts(ir_name(start), OMPGPU_EMU_START))
+            go_on(u, start);
+    }
+    ir_run_passes(u->module, "function(early-cse<memssa>,simplifycfg)", machine);
 }
