@@ -319,6 +319,7 @@ static uint64_t parameter(uint64_t a, uint64_t b, uint64_t c) { return (void)a, 
 static uint64_t parameter_byte(uint64_t a, uint64_t b, uint64_t c) { return (void)a, (void)b, (void)c, 0xef; }
 static uint64_t signed_parameter_byte(uint64_t a, uint64_t b, uint64_t c) { return (void)a, (void)b, (void)c, (uint64_t)-0x11; }
 static uint64_t fixed_memory(uint64_t a, uint64_t b, uint64_t c) { return (void)a, (void)b, (void)c, 0x1122334455667788; }
+static uint64_t fixed_upper_half(uint64_t a, uint64_t b, uint64_t c) { return fixed_memory(a, b, c) >> 32; }
 
 static const struct width {
     const char *name, *registers;
@@ -397,6 +398,8 @@ static void test_spaces(void)
     test_text("ld.param.s8 %r9, [k_param_2];", R, signed_parameter_byte);
     test_text("ld.param.v2.b32 {%r9, %r8}, [k_param_2];", R, parameter);
     test_text("ld.param.v2.b64 {%rd8, %rd9}, [k_param_2];", D, fixed_memory);
+    test_text("ld.param.v4.b32 {%r9, %r8, %r7, %r6}, [k_param_2];", R, parameter);
+    test_text("ld.param.v4.b32 {%r6, %r7, %r8, %r9}, [k_param_2];", R, fixed_upper_half);
     test_text("ld.const.b64 %rd9, [fixed];", D, fixed_memory);
     test_text("ld.const.b32 %r9, [fixed];", R, fixed_memory);
 }
