@@ -11,7 +11,8 @@
  *
  * Here each call gets its answer: 1, unless the body is short, has a few loads whose addresses
  * change from iteration to iteration, and nothing for which the loads of the next iteration would
- * have to wait.  All answers are right; it is a matter of cost. */
+ * have to wait, or the device is the emulated one.  All answers are right; it is a matter of
+ * cost. */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/passes/passes.h"
 #include "hostrt/occupancy.h"
@@ -208,7 +209,7 @@ void ir_size_batches(struct ir_unit *u, LLVMTargetMachineRef machine)
         sizes[i] = 1;
         number_call(u->ctx, calls[i], i);
     }
-    if (n && u->opt->level != '0')
+    if (n && u->opt->level != '0' && u->opt->target == IR_NVPTX)
         choose_sizes(u, machine, sizes);
     for (unsigned i = 0; i < n; i++) {
         LLVMReplaceAllUsesWith(calls[i], LLVMConstInt(LLVMTypeOf(calls[i]), sizes[i], false));
