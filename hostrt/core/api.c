@@ -386,8 +386,10 @@ int omp_target_disassociate_ptr(const void *host, int number)
         round = ompgpu_tables_round(dev);
     }
     bool ours = e && e->associated && e->begin == (uintptr_t)host;
-    if (ours)
+    if (ours) {
+        ompgpu_detach(dev, e);
         ompgpu_present_remove(dev, e);
+    }
     ompgpu_tables_unlock(dev, held);
     if (ours)
         ompgpu_entry_free(dev, e);

@@ -1,13 +1,22 @@
-/* attach.c - the attached pointers of a mapping: an array, sorted by address. */
+/* attach.c - attached pointers: those in a mapping, and those that lead to it, by address.
+ *
+ *      struct s, mapped                   s.p[0:n], mapped
+ *        attached: &s.p, … ──pointee──▶     pointers: &s.p
+ *
+ * A pointer is attached as long as its pointee is mapped; then its device copy is storage as any
+ * other, but that the host does not get what the runtime has written there.  So who removes a
+ * mapping goes to all pointers that lead to it, with their parts of the table held as well, and
+ * takes the pointee from them.  They stay in the list, which may be read meanwhile by one that
+ * copies without a lock. */
 #include <string.h>
 #include "hostrt/core/core.h"
 
-unsigned ompgpu_first_attachment(const struct ompgpu_entry *e, uintptr_t address)
+static unsigned first_after(const struct ompgpu_attachments *s, uintptr_t address)
 {
-    unsigned low = 0, high = e->nattachments;
+    unsigned low = 0, high = s->n;
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
-        if (e->attachments[middle].host + sizeof(void *) > address)
+        if (s->list[middle].host + sizeof(void *) > address)
             high = middle;
         else
             low = middle + 1;
@@ -15,44 +24,119 @@ unsigned ompgpu_first_attachment(const struct ompgpu_entry *e, uintptr_t address
     return low;
 }
 
+unsigned ompgpu_first_attachment(const struct ompgpu_entry *e, uintptr_t address)
+{
+    return first_after(&e->attached, address);
+}
+
 struct ompgpu_attachment *ompgpu_attachment_before(const struct ompgpu_entry *e, unsigned i,
                                                    uintptr_t end)
 {
-    return i < e->nattachments && e->attachments[i].host < end ? &e->attachments[i] : NULL;
+    const struct ompgpu_attachments *s = &e->attached;
+    return i < s->n && s->list[i].host < end ? &s->list[i] : NULL;
 }
 
-static bool make_room_to_attach(struct ompgpu_entry *e)
+struct ompgpu_attachment *ompgpu_attachment_in(const struct ompgpu_entry *e, uintptr_t begin,
+                                               uintptr_t end)
 {
-    unsigned room = e->room ? 2 * e->room : 4;
-    if (e->nattachments < e->room)
+    return ompgpu_attachment_before(e, ompgpu_first_attachment(e, begin), end);
+}
+
+/* ------------------------------------------------------------------ one pointer */
+static bool make_room(struct ompgpu_attachments *s)
+{
+    unsigned room = s->room ? 2 * s->room : 4;
+    if (s->n < s->room)
         return true;
     struct ompgpu_attachment *more = ompgpu_xalloc(room * sizeof *more);
     if (!more)
         return false;
-    if (e->nattachments)
-        memcpy(more, e->attachments, e->nattachments * sizeof *more);
-    ompgpu_xfree(e->attachments);
-    e->attachments = more, e->room = room;
+    if (s->n)
+        memcpy(more, s->list, s->n * sizeof *more);
+    ompgpu_xfree(s->list);
+    s->list = more, s->room = room;
     return true;
 }
 
-struct ompgpu_attachment *ompgpu_attachment_get(struct ompgpu_entry *e, uintptr_t host)
+/* *i: where it is, or belongs. */
+static struct ompgpu_attachment *find(const struct ompgpu_attachments *s, uintptr_t host,
+                                      unsigned *i)
 {
-    unsigned i = ompgpu_first_attachment(e, host);
-    while (i < e->nattachments && e->attachments[i].host < host)
-        i++; /* pointers that overlap */
-    if (i < e->nattachments && e->attachments[i].host == host)
-        return &e->attachments[i];
-    if (!make_room_to_attach(e))
-        return NULL;
-    struct ompgpu_attachment *a = &e->attachments[i];
-    memmove(a + 1, a, (e->nattachments++ - i) * sizeof *a);
+    *i = first_after(s, host);
+    while (*i < s->n && s->list[*i].host < host)
+        ++*i; /* pointers that overlap */
+    return *i < s->n && s->list[*i].host == host ? &s->list[*i] : NULL;
+}
+
+static struct ompgpu_attachment *get(struct ompgpu_attachments *s, uintptr_t host)
+{
+    unsigned i;
+    struct ompgpu_attachment *a = find(s, host, &i);
+    if (a || !make_room(s))
+        return a;
+    a = &s->list[i];
+    memmove(a + 1, a, (s->n++ - i) * sizeof *a);
     *a = (struct ompgpu_attachment){ .host = host };
     return a;
 }
 
+struct ompgpu_attachment *ompgpu_attachment_get(struct ompgpu_entry *e, uintptr_t host)
+{
+    return get(&e->attached, host);
+}
+
 void ompgpu_attachment_drop(struct ompgpu_entry *e, struct ompgpu_attachment *a)
 {
-    size_t after = (size_t)(e->attachments + --e->nattachments - a);
+    size_t after = (size_t)(e->attached.list + --e->attached.n - a);
     memmove(a, a + 1, after * sizeof *a);
+}
+
+/* ------------------------------------------------------------------ what leads to a mapping */
+bool ompgpu_pointer_note(struct ompgpu_entry *pointee, uintptr_t host)
+{
+    return get(&pointee->pointers, host) != NULL;
+}
+
+bool ompgpu_pointer_is_noted(const struct ompgpu_entry *pointee, uintptr_t host)
+{
+    unsigned i;
+    return find(&pointee->pointers, host, &i) != NULL;
+}
+
+bool ompgpu_pointers_held(const struct ompgpu_device *dev, const struct ompgpu_entry *pointee,
+                          unsigned held)
+{
+    enum { FEW = 16 };
+    const struct ompgpu_attachments *s = &pointee->pointers;
+    if (!s->n || !held || (held & OMPGPU_WHOLE))
+        return true;
+    for (unsigned i = 0; i < s->n && s->n <= FEW && !dev->wide.count; i++) {
+        unsigned owner = __atomic_load_n(
+            ompgpu_owner_of((struct ompgpu_device *)dev, s->list[i].host), __ATOMIC_ACQUIRE);
+        if (owner && !(held >> (owner - 1) & 1))
+            return false;
+    }
+    return s->n <= FEW && !dev->wide.count;
+}
+
+static void detach(struct ompgpu_entry *e, uintptr_t host, const struct ompgpu_entry *pointee)
+{
+    unsigned i;
+    struct ompgpu_attachment *a = find(&e->attached, host, &i);
+    if (a && a->pointee == pointee)
+        __atomic_store_n(&a->pointee, NULL, __ATOMIC_RELAXED);
+}
+
+void ompgpu_detach(struct ompgpu_device *dev, struct ompgpu_entry *pointee)
+{
+    for (unsigned i = 0; i < pointee->pointers.n; i++) {
+        uintptr_t host = pointee->pointers.list[i].host;
+        struct ompgpu_entry *e = ompgpu_present_find(dev, host, sizeof(void *));
+        if (!e)
+            continue;
+        detach(e, host, pointee);
+        for (struct ompgpu_entry *k = e->covered; k; k = k->next_covered)
+            detach(k, host, pointee);
+    }
+    pointee->pointers.n = 0;
 }

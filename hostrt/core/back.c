@@ -16,20 +16,19 @@
 
 enum { MOST_ALWAYS = 64 << 10, MOST_KEPT = 1 << 20, MOST_EXPECTED = 4 << 10 }; /* bytes */
 
-/* The end of the bytes from `begin` on in which no pointer is attached, and where they go on. */
+/* The end of the bytes from `begin` on in which no pointer is or was attached, and where they go
+ * on. */
 static uintptr_t next_gap(const struct ompgpu_entry *e, uintptr_t begin, uintptr_t end,
                           uintptr_t *next)
 {
-    const struct ompgpu_attachment *a =
-        ompgpu_attachment_before(e, ompgpu_first_attachment(e, begin), end);
+    const struct ompgpu_attachment *a = ompgpu_attachment_in(e, begin, end);
     *next = a ? a->host + sizeof(void *) : end;
     return !a ? end : a->host > begin ? a->host : begin;
 }
 
 static bool has_attachment(const struct ompgpu_back_copy *c)
 {
-    const struct ompgpu_entry *e = c->entry;
-    return ompgpu_attachment_before(e, ompgpu_first_attachment(e, c->begin), c->begin + c->size);
+    return ompgpu_attachment_in(c->entry, c->begin, c->begin + c->size);
 }
 
 /* ------------------------------------------------------------------ the list of copies */
@@ -230,6 +229,25 @@ static int move_now(void *unused, char *dst, const char *src, size_t size)
     return 0;
 }
 
+/* Pointers that are attached no longer: not what has been written there when they were. */
+static int for_detached(const struct ompgpu_back_copy *c, const char *stage,
+                        int (*move)(void *, char *, const char *, uintptr_t unless), void *argument)
+{
+    const struct ompgpu_attachment *a;
+    for (unsigned i = ompgpu_first_attachment(c->entry, c->begin);
+         (a = ompgpu_attachment_before(c->entry, i, c->begin + c->size)); i++)
+        if (!ompgpu_is_attached(a) && a->host >= c->begin &&
+            c->begin + c->size - a->host >= sizeof(void *) &&
+            move(argument, (char *)a->host, stage + c->at + (a->host - c->begin), a->value))
+            return -1;
+    return 0;
+}
+
+static int move_pointer_now(void *unused, char *dst, const char *src, uintptr_t unless)
+{
+    return memcmp(src, &unless, sizeof unless) ? move_now(unused, dst, src, sizeof unless) : 0;
+}
+
 int ompgpu_back_run(struct ompgpu_back *b, struct ompgpu_device *dev, struct ompgpu_thread *t,
                     struct ompgpu_where *where)
 {
@@ -239,8 +257,10 @@ int ompgpu_back_run(struct ompgpu_back *b, struct ompgpu_device *dev, struct omp
     bad = bad || fetch_all(b, dev, NULL, stage, where);
     if ((b->waits || bad) && dev->plugin->sync(dev->ordinal)) /* also what came before a failure */
         bad = -1;
-    for (unsigned i = 0; i < b->n && stage && !bad; i++)
+    for (unsigned i = 0; i < b->n && stage && !bad; i++) {
         ompgpu_back_pieces(&b->copies[i], stage, move_now, NULL);
+        for_detached(&b->copies[i], stage, move_pointer_now, NULL);
+    }
     if (staged)
         put_stage(t);
     return bad;
@@ -254,31 +274,46 @@ struct moves {
         struct one_move *next;
         char *dst;
         const char *src;
-        size_t size;
+        size_t size; /* 0: a pointer, unless it is this value */
+        uintptr_t unless;
     } *first;
 };
 
-static int move_later(void *argument, char *dst, const char *src, size_t size)
+static int keep_move(struct moves *all, const struct one_move *move)
 {
-    struct moves *all = argument;
-    const struct one_move one = { all->first, dst, src, size };
-    const struct one_move *kept = ompgpu_task_keep(all->task, &one, sizeof one);
+    const struct one_move *kept = ompgpu_task_keep(all->task, move, sizeof *move);
     if (kept)
         all->first = (struct one_move *)kept;
     return !kept;
 }
 
+static int move_later(void *argument, char *dst, const char *src, size_t size)
+{
+    struct moves *all = argument;
+    return keep_move(all, &(struct one_move){ all->first, dst, src, size, 0 });
+}
+
+static int move_pointer_later(void *argument, char *dst, const char *src, uintptr_t unless)
+{
+    struct moves *all = argument;
+    return keep_move(all, &(struct one_move){ all->first, dst, src, 0, unless });
+}
+
 static void make_moves(void *first)
 {
     for (const struct one_move *m = first; m; m = m->next)
-        memcpy(m->dst, m->src, m->size);
+        if (m->size)
+            memcpy(m->dst, m->src, m->size);
+        else
+            move_pointer_now(NULL, m->dst, m->src, m->unless);
 }
 
 static int enqueue_moves(struct ompgpu_back *b, struct ompgpu_task *t, const char *stage)
 {
     struct moves all = { t, NULL };
     for (unsigned i = 0; i < b->n; i++)
-        if (ompgpu_back_pieces(&b->copies[i], stage, move_later, &all))
+        if (ompgpu_back_pieces(&b->copies[i], stage, move_later, &all) ||
+            for_detached(&b->copies[i], stage, move_pointer_later, &all))
             return -1;
     return t->dev->plugin->queue_call(t->dev->ordinal, t->queue->handle, make_moves, all.first);
 }

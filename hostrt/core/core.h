@@ -704,9 +704,20 @@ unsigned ompgpu_first_attachment(const struct ompgpu_entry *, uintptr_t address)
 /* Number i, unless it lies after the end. */
 struct ompgpu_attachment *ompgpu_attachment_before(const struct ompgpu_entry *, unsigned i,
                                                    uintptr_t end);
+/* The first in these bytes; NULL: there is none. */
+struct ompgpu_attachment *ompgpu_attachment_in(const struct ompgpu_entry *, uintptr_t begin,
+                                               uintptr_t end);
 /* The one at this address; new ones have the value 0.  NULL: out of memory */
 struct ompgpu_attachment *ompgpu_attachment_get(struct ompgpu_entry *, uintptr_t host);
 void ompgpu_attachment_drop(struct ompgpu_entry *, struct ompgpu_attachment *);
+/* The pointer leads to the mapping.  false: out of memory */
+bool ompgpu_pointer_note(struct ompgpu_entry *pointee, uintptr_t host);
+bool ompgpu_pointer_is_noted(const struct ompgpu_entry *pointee, uintptr_t host);
+/* May who holds these locks detach all that lead to it? */
+bool ompgpu_pointers_held(const struct ompgpu_device *, const struct ompgpu_entry *pointee,
+                          unsigned held);
+/* The mapping goes: no pointer is attached to it any longer. */
+void ompgpu_detach(struct ompgpu_device *, struct ompgpu_entry *pointee);
 
 /* ------------------------------------------------------------------ copies back (back.c) */
 enum { OMPGPU_FEW_BACK = 8 };
@@ -737,7 +748,7 @@ void ompgpu_back_expect(struct ompgpu_thread *, const struct ompgpu_entry *);
 /* After its launch: begins the copies of what is expected. */
 void ompgpu_back_prefetch(struct ompgpu_thread *, const struct ompgpu_device *);
 void ompgpu_back_free(struct ompgpu_back *); /* the list */
-/* Calls move(dst, src, size) for what of a copy is not an attached pointer; nonzero ends it. */
+/* Calls move(dst, src, size) for what of a copy is and was no attached pointer; nonzero ends it. */
 int ompgpu_back_pieces(const struct ompgpu_back_copy *, const char *stage,
                        int (*move)(void *, char *, const char *, size_t), void *argument);
 
@@ -751,6 +762,7 @@ struct ompgpu_fill { /* what one construct copies to the device */
         size_t size; /* 0: the pointer at begin gets … */
         /* … a value; its attachment had the one before, or 0: there was none */
         uintptr_t value, before;
+        const struct ompgpu_entry *pointee_before;
     } few[OMPGPU_FEW_FILL], *copies;
     unsigned n, room, done;
     const struct ompgpu_map *failed;
@@ -760,8 +772,10 @@ struct ompgpu_fill { /* what one construct copies to the device */
 /* Both with the entry's part of the table held. */
 int ompgpu_fill_add(struct ompgpu_fill *, struct ompgpu_entry *, const struct ompgpu_map *,
                     uintptr_t begin, size_t size);
+/* before: its attachment so far; NULL: none */
 int ompgpu_fill_add_pointer(struct ompgpu_fill *, struct ompgpu_entry *, const struct ompgpu_map *,
-                            uintptr_t host, uintptr_t value, uintptr_t before);
+                            uintptr_t host, uintptr_t value,
+                            const struct ompgpu_attachment *before);
 /* Makes the copies, or as many as `done` says and the next has failed. */
 int ompgpu_fill_run(struct ompgpu_fill *, struct ompgpu_device *, struct ompgpu_task *,
                     uint64_t number, const struct ompgpu_where *);

@@ -46,13 +46,12 @@ struct ompgpu_entry *ompgpu_cover(struct ompgpu_device *dev, uintptr_t begin, si
 static void update_pointers(struct ompgpu_device *dev, const struct ompgpu_entry *by,
                             struct ompgpu_entry *e)
 {
-    for (unsigned i = 0; i < e->nattachments; i++) {
-        struct ompgpu_attachment *a = &e->attachments[i];
-        const struct ompgpu_attachment *now =
-            ompgpu_attachment_before(by, ompgpu_first_attachment(by, a->host), a->host + 1);
-        if (!now || now->value == a->value)
+    for (unsigned i = 0; i < e->attached.n; i++) {
+        struct ompgpu_attachment *a = &e->attached.list[i];
+        const struct ompgpu_attachment *now = ompgpu_attachment_in(by, a->host, a->host + 1);
+        if (!now || (now->value == a->value && now->pointee == a->pointee))
             continue;
-        a->value = now->value;
+        a->value = now->value, a->pointee = now->pointee;
         dev->plugin->to_device(dev->ordinal, (void *)device_address(e, a->host), &a->value,
                                sizeof a->value);
         dev->plugin->sync(dev->ordinal);
@@ -78,12 +77,14 @@ void ompgpu_uncover(struct ompgpu_device *dev, const struct ompgpu_entry *by,
 int ompgpu_cover_attach(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *by)
 {
     for (const struct ompgpu_entry *e = by->covered; e; e = e->next_covered)
-        for (unsigned i = 0; i < e->nattachments; i++) {
-            const struct ompgpu_attachment *was = &e->attachments[i];
+        for (unsigned i = 0; i < e->attached.n; i++) {
+            const struct ompgpu_attachment *was = &e->attached.list[i];
+            if (!was->pointee)
+                continue;
             struct ompgpu_attachment *a = ompgpu_attachment_get(by, was->host);
-            if (!a || ompgpu_fill_add_pointer(&w->fill, by, m, was->host, was->value, 0))
+            if (!a || ompgpu_fill_add_pointer(&w->fill, by, m, was->host, was->value, NULL))
                 return -1;
-            a->value = was->value;
+            a->value = was->value, a->pointee = was->pointee;
         }
     return 0;
 }

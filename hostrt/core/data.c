@@ -186,13 +186,6 @@ static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct 
     return e && take_entry(w, e) ? ompgpu_item_failed(w, m) : 0;
 }
 
-/* 0: it has none. */
-static uintptr_t translate_address(const struct work *w, uintptr_t host)
-{
-    const struct ompgpu_entry *e = find_extended(w->dev, host, w->held);
-    return e ? device_address(e, host) : 0;
-}
-
 /* -------------------------------------------------------------- creating and removing a mapping */
 void ompgpu_data_release(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
@@ -228,6 +221,7 @@ void ompgpu_data_put(struct work *w, struct ompgpu_entry *e)
 
 static void remove_entry(struct work *w, struct ompgpu_entry *e)
 {
+    ompgpu_detach(w->dev, e);
     ompgpu_present_remove(w->dev, e);
     ompgpu_uncover(w->dev, e, e->covered);
     e->covered = NULL;
@@ -399,28 +393,33 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
 {
     uintptr_t host = (uintptr_t)m->attach;
     struct ompgpu_entry *e = ompgpu_present_find(w->dev, host, sizeof(void *));
-    uintptr_t pointee = translate_address(w, (uintptr_t)m->begin);
+    struct ompgpu_entry *pointee = find_extended(w->dev, (uintptr_t)m->begin, w->held);
     if (!e || host < e->begin || e->end - host < sizeof(void *))
         return 0;
     if (!pointee)
         return is_fresh(w, e) &&
-                       ompgpu_fill_add_pointer(&w->fill, e, m, host, (uintptr_t)m->base, 0)
+                       ompgpu_fill_add_pointer(&w->fill, e, m, host, (uintptr_t)m->base, NULL)
                    ? ompgpu_item_failed(w, m)
                    : 0;
-    uintptr_t value = pointee - ((uintptr_t)m->begin - (uintptr_t)m->base);
+    uintptr_t value =
+        device_address(pointee, (uintptr_t)m->begin) - ((uintptr_t)m->begin - (uintptr_t)m->base);
     struct ompgpu_attachment *a = ompgpu_attachment_get(e, host);
     if (!a)
         return ompgpu_item_failed(w, m);
-    if (a->value == value)
+    bool sent = a->pointee && a->value == value;
+    if (sent && a->pointee == pointee)
         return 0;
-    if (a->construct == w->number)
-        return ompgpu_item_lies_apart(w, m, find_extended(w->dev, (uintptr_t)m->begin, w->held));
-    if (ompgpu_fill_add_pointer(&w->fill, e, m, host, value, a->value)) {
+    if (!sent && a->pointee && a->construct == w->number)
+        return ompgpu_item_lies_apart(w, m, pointee);
+    if (!ompgpu_pointer_note(pointee, host) ||
+        (!sent && ompgpu_fill_add_pointer(&w->fill, e, m, host, value, a))) {
         if (!a->value)
             ompgpu_attachment_drop(e, a);
         return ompgpu_item_failed(w, m);
     }
-    a->value = value, a->construct = w->number;
+    a->value = value, a->pointee = pointee;
+    if (!sent)
+        a->construct = w->number;
     return 0;
 }
 
@@ -429,12 +428,13 @@ static void undo_attaching(struct work *w)
 {
     for (unsigned i = w->fill.n; i-- > w->fill.done;) {
         const struct ompgpu_fill_copy *c = &w->fill.copies[i];
-        unsigned k = ompgpu_first_attachment(c->entry, c->begin);
-        struct ompgpu_attachment *a = ompgpu_attachment_before(c->entry, k, c->begin + 1);
+        const struct ompgpu_entry *before = c->pointee_before;
+        struct ompgpu_attachment *a = ompgpu_attachment_in(c->entry, c->begin, c->begin + 1);
         if (c->size || !a || a->host != c->begin || a->construct != w->number)
             continue;
+        bool was = before && before->listed && ompgpu_pointer_is_noted(before, c->begin);
         if (c->before)
-            a->value = c->before, a->construct = 0;
+            a->value = c->before, a->pointee = was ? before : NULL, a->construct = 0;
         else
             ompgpu_attachment_drop(c->entry, a);
     }
@@ -869,14 +869,21 @@ static int bring_back(struct work *w, bool more)
     return bad;
 }
 
-/* A construct that has found it before it goes may be copying it: then that is waited for. */
+/* A construct that has found it before it goes may be copying it: then that is waited for.  And
+ * pointers that lead to it may lie in other parts of the table. */
 static struct ompgpu_entry *find_unused(struct work *w, unsigned i)
 {
     struct ompgpu_entry *e;
     uint64_t round = ompgpu_tables_round(w->dev);
-    while ((e = find_again(w, i)) && is_unused(e) && e->busy && w->held) {
-        ompgpu_tables_wait(w->dev, w->held, round);
-        w->held = ompgpu_tables_relock(w->dev, w->held);
+    while ((e = find_again(w, i)) && is_unused(e) && w->held) {
+        bool held = ompgpu_pointers_held(w->dev, e, w->held);
+        if (e->busy)
+            ompgpu_tables_wait(w->dev, w->held, round);
+        else if (!held)
+            ompgpu_tables_unlock(w->dev, w->held);
+        else
+            break;
+        w->held = ompgpu_tables_relock(w->dev, held ? w->held : OMPGPU_WHOLE);
         round = ompgpu_tables_round(w->dev);
     }
     return e && is_unused(e) ? e : NULL;

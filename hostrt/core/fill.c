@@ -37,13 +37,16 @@ int ompgpu_fill_add(struct ompgpu_fill *f, struct ompgpu_entry *e, const struct 
 
 int ompgpu_fill_add_pointer(struct ompgpu_fill *f, struct ompgpu_entry *e,
                             const struct ompgpu_map *m, uintptr_t host, uintptr_t value,
-                            uintptr_t before)
+                            const struct ompgpu_attachment *before)
 {
     struct ompgpu_fill_copy *c = new_copy(f);
     if (c)
-        *c = (struct ompgpu_fill_copy){
-            .entry = e, .map = m, .begin = host, .value = value, .before = before
-        };
+        *c = (struct ompgpu_fill_copy){ .entry = e,
+                                        .map = m,
+                                        .begin = host,
+                                        .value = value,
+                                        .before = before ? before->value : 0,
+                                        .pointee_before = before ? before->pointee : NULL };
     return c ? 0 : -1;
 }
 
@@ -89,7 +92,8 @@ static int send_bytes(const struct sender *s, const struct ompgpu_fill_copy *c, 
         return -1;
     for (unsigned i = ompgpu_first_attachment(c->entry, c->begin);
          (a = ompgpu_attachment_before(c->entry, i, c->begin + c->size)); i++)
-        if (a->construct != number && send_pointer(s, c->entry, a->host, a->value))
+        if (ompgpu_is_attached(a) && a->construct != number &&
+            send_pointer(s, c->entry, a->host, a->value))
             return -1;
     return 0;
 }
@@ -218,6 +222,7 @@ void ompgpu_busy_vanished(struct ompgpu_device *dev)
     bool any = anything_busy(dev, held);
     for (struct ompgpu_entry *e; any && (e = find_abandoned(dev));) {
         set_busy(dev, e, false);
+        ompgpu_detach(dev, e);
         ompgpu_present_remove(dev, e);
         ompgpu_data_drop(dev, e);
     }

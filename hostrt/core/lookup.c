@@ -55,7 +55,7 @@ uintptr_t ompgpu_data_section(struct ompgpu_device *dev, uintptr_t host, size_t 
     while ((e = ompgpu_present_find(dev, host, size)) && e->busy)
         wait_for_round(dev, &held, &round);
     bool whole = e && !e->lost && host >= e->begin && e->end - host >= size &&
-                 !ompgpu_attachment_before(e, ompgpu_first_attachment(e, host), host + size);
+                 !ompgpu_attachment_in(e, host, host + size);
     if (whole && ompgpu_under_way(e->filling))
         ompgpu_task_await(NULL, e->filling);
     uintptr_t device = whole ? device_address(e, host) : 0;

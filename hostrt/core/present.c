@@ -117,7 +117,8 @@ void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
     struct ompgpu_spares *s = spares_of(dev, e);
     ompgpu_xfree(e->uses);
-    ompgpu_xfree(e->attachments);
+    ompgpu_xfree(e->attached.list);
+    ompgpu_xfree(e->pointers.list);
     ompgpu_xfree(e->agreed);
     ompgpu_xfree(e->had);
     ompgpu_xfree(e->shadow);

@@ -36,8 +36,17 @@ struct ompgpu_ticket {
 struct ompgpu_attachment { /* a pointer inside mapped storage whose device copy points to device
                               memory */
     uintptr_t host;        /* address of the pointer on the host */
-    uintptr_t value;       /* what its device copy holds */
+    uintptr_t value;       /* what its device copy holds, or did when it was attached */
     uint64_t construct;    /* number of the one that wrote it last */
+    const struct ompgpu_entry *pointee; /* atomic; NULL: it is attached no longer */
+};
+static inline bool ompgpu_is_attached(const struct ompgpu_attachment *a)
+{
+    return __atomic_load_n(&a->pointee, __ATOMIC_RELAXED);
+}
+struct ompgpu_attachments { /* by address */
+    struct ompgpu_attachment *list;
+    unsigned n, room;
 };
 enum { OMPGPU_REFS_INFINITE = -1 };
 enum { OMPGPU_LARGEST_ALIGNMENT = 16 }; /* of a type without an attribute */
@@ -84,8 +93,8 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
     /* the deferred construct that fills it, those that use it; no task: none does */
     struct ompgpu_ticket filling, *uses;
     unsigned nuses, room_for_uses;
-    struct ompgpu_attachment *attachments;
-    unsigned nattachments, room;
+    struct ompgpu_attachments attached; /* pointers in it; guarded by its part of the table */
+    struct ompgpu_attachments pointers; /* that lead to it, or did: their addresses */
     long pointees; /* of `pointer`: references of list items that it leads to (cover.c) */
     /* mappings of pointers that this one has taken the place of, and the next one of those */
     struct ompgpu_entry *covered, *next_covered;

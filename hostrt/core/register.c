@@ -180,6 +180,7 @@ static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_devic
     for (unsigned i = 0; i < unit->nvars; i++) {
         struct ompgpu_entry *e = ompgpu_present_find(dev, (uintptr_t)unit->vars[i].address, 1);
         if (e && e->owner == unit) {
+            ompgpu_detach(dev, e);
             ompgpu_present_remove(dev, e);
             ompgpu_entry_free(dev, e);
         }

@@ -108,8 +108,7 @@ static bool holds_addresses(const struct ompgpu_entry *e, const struct rescue *r
         memcpy(&value, (char *)e->shadow + (at - e->begin), sizeof value);
         if (value < r->lowest || value >= r->highest)
             continue;
-        const struct ompgpu_attachment *a =
-            ompgpu_attachment_before(e, ompgpu_first_attachment(e, at), at + sizeof value);
+        const struct ompgpu_attachment *a = ompgpu_attachment_in(e, at, at + sizeof value);
         if (!a || a->host != at)
             return true;
     }

@@ -332,7 +332,7 @@ void ompgpu_stale_removed(const struct ompgpu_device *dev, const struct ompgpu_w
 {
     struct lost l = { dev, e->begin, e->end, where->file, where->line, UINT_MAX };
     ompgpu_mapping_gone(dev, where, e);
-    if (!ompgpu_stale_compares(dev) || !e->agreed || e->unsent || e->nattachments ||
+    if (!ompgpu_stale_compares(dev) || !e->agreed || e->unsent || e->attached.n ||
         !device_has_changed(e))
         return;
     if (is_new(where, e->name))
@@ -494,8 +494,8 @@ static void want_item(struct ompgpu_device *dev, const struct ompgpu_map *m)
 {
     const struct ompgpu_entry *e =
         m->flags & OMPGPU_MAP_PRIVATE_COPY ? NULL : want(dev, (uintptr_t)m->begin);
-    for (unsigned i = 0; e && i < e->nattachments; i++)
-        want(dev, *(const uintptr_t *)e->attachments[i].host);
+    for (unsigned i = 0; e && i < e->attached.n; i++)
+        want(dev, *(const uintptr_t *)e->attached.list[i].host);
 }
 
 void ompgpu_stale_before(struct ompgpu_device *dev, const struct ompgpu_where *where,
@@ -596,7 +596,7 @@ void ompgpu_stale_stored(struct ompgpu_entry *e, uintptr_t host, size_t size)
 static void report_mapped(const struct ompgpu_entry *e)
 {
     const struct ompgpu_where where = { .file = e->file, .line = e->line };
-    bool newer = e->agreed && !e->nattachments && device_has_changed(e);
+    bool newer = e->agreed && !e->attached.n && device_has_changed(e);
     if (ompgpu_refs(e) == OMPGPU_REFS_INFINITE || e->pointer)
         return;
     if (ompgpu_checks(OMPGPU_CHECK_LEAK))

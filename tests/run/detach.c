@@ -1,96 +1,165 @@
-/* detached tasks in device code: taskwait, taskgroup, dependences and the region's end wait for the event, whoever fulfills it */
-/* also: -O0 -g */
+/* attached pointers whose pointee has left the device: they are storage as any other, but never give the host a device address */
 #include "check.h"
 
-#define N 64
+struct list {
+    struct list *next;
+    int v;
+};
+struct vector {
+    int n, *p, *q;
+};
 #pragma omp begin declare target
-static int later(omp_event_handle_t e, int *x)
-{
-    *x += 5;
-    omp_fulfill_event(e);
-    return 1;
-}
-static omp_event_handle_t spawn(int *y)
-{
-    omp_event_handle_t e;
-#pragma omp task detach(e)
-    *y = 1;
-    return e;
-}
+static int *global;
 #pragma omp end declare target
+
+static int sum_of(struct list *first)
+{
+    struct list a = { first, 0 };
+    int sum = 0;
+#pragma omp target map(tofrom: sum) firstprivate(a)
+    for (struct list *x = a.next; x; x = x->next) sum += x->v;
+    return sum;
+}
+
+static void shorter_list(void)
+{
+    struct list c = { NULL, 3 }, b = { &c, 2 }, a = { &b, 1 };
+#pragma omp target enter data map(to: a)
+#pragma omp target enter data map(to: a.next[0:1])
+#pragma omp target enter data map(to: a.next->next[0:1])
+    struct list *first = omp_get_mapped_ptr(&a, omp_get_default_device());
+    CHECK_EQ(sum_of(first), 6);
+#pragma omp target exit data map(delete: c)
+    b.next = NULL;
+#pragma omp target update to(b)
+    CHECK_EQ(sum_of(first), 3);
+#pragma omp target exit data map(delete: a, b)
+}
+
+static void updates(void)
+{
+    int a[4] = { 1, 2, 3, 4 }, r = -1;
+    struct vector s = { 4, a, NULL };
+#pragma omp target enter data map(to: s)
+#pragma omp target map(tofrom: s.p[0:4])
+    s.p[0]++;
+    s.p = NULL;
+#pragma omp target update to(s)
+#pragma omp target map(from: r)
+    r = s.p == NULL;
+    CHECK_EQ(r, 1);
+    s.p = a;
+#pragma omp target enter data map(to: s.p[0:4])
+#pragma omp target map(from: r)
+    r = s.p[0];
+    CHECK_EQ(r, 2);
+#pragma omp target exit data map(release: s.p[0:4])
+#pragma omp target
+    s.p = NULL;
+#pragma omp target enter data map(to: s.p[0:4]) /* is attached again */
+#pragma omp target map(from: r)
+    r = s.p ? s.p[2] : -1;
+    CHECK_EQ(r, 3);
+#pragma omp target exit data map(release: s.p[0:4])
+#pragma omp target
+    s.p = NULL;
+#pragma omp target update from(s)
+    CHECK(!s.p);
+#pragma omp target exit data map(delete: s)
+}
+
+/* What the runtime has written stays on the device. */
+static void no_device_addresses(void)
+{
+    int a[4] = { 1, 2, 3, 4 }, b[4] = { 5, 6, 7, 8 };
+    struct vector s = { 4, a, b };
+    for (int later = 0; later < 2; later++) {
+        s.n = 4;
+#pragma omp target enter data map(to: s)
+#pragma omp target enter data map(to: s.p[0:4])
+#pragma omp target map(tofrom: s.q[0:4])
+        s.q[1] += s.p[1], s.n = 9;
+#pragma omp target exit data map(delete: a)
+#pragma omp target update from(s)
+        CHECK(s.p == a && s.q == b && s.n == 9);
+        if (later) {
+#pragma omp target exit data map(from: s) nowait
+#pragma omp taskwait
+        } else {
+#pragma omp target exit data map(from: s)
+        }
+        CHECK(s.p == a && s.q == b && s.n == 9);
+    }
+    CHECK_EQ(b[1], 10);
+}
+
+static void declare_target(void)
+{
+    int a[4] = { 1, 2, 3, 4 }, b[4] = { 5, 6, 7, 8 }, r = -1, device = omp_get_default_device();
+    global = a;
+#pragma omp target enter data map(to: global[0:4])
+#pragma omp target map(from: r)
+    r = global[2];
+    CHECK_EQ(r, 3);
+#pragma omp target exit data map(delete: global[0:4])
+    int *d = omp_target_alloc(sizeof b, device);
+    omp_target_memcpy(d, b, sizeof b, 0, 0, device, omp_get_initial_device());
+    global = d;
+#pragma omp target update to(global)
+#pragma omp target map(from: r)
+    r = global[2];
+    CHECK_EQ(r, 7);
+    global = NULL;
+#pragma omp target update to(global)
+#pragma omp target map(from: r)
+    r = global == NULL;
+    CHECK_EQ(r, 1);
+    omp_target_free(d, device);
+}
+
+/* Pointers in blocks of their own threads lead to one pointee, which another thread removes. */
+static void threads(void)
+{
+    enum { THREADS = 8, ROUNDS = 50 };
+    for (int round = 0; round < ROUNDS; round++) {
+        int shared[64] = { 0 }, wrong = 0;
+        struct vector *of[THREADS];
+#pragma omp parallel num_threads(THREADS) reduction(+ : wrong)
+        {
+            int me = omp_get_thread_num();
+            struct vector *s = of[me] = malloc(1 << 18); /* far from the others */
+            *s = (struct vector){ me, shared, NULL };
+#pragma omp target enter data map(to: s[0:1])
+#pragma omp critical
+            {
+#pragma omp target enter data map(to: s->p[0:64])
+            }
+#pragma omp barrier
+#pragma omp single
+            {
+#pragma omp target exit data map(delete: shared)
+            }
+            s->p = NULL;
+            int is_null = 0;
+#pragma omp target update to(s[0:1])
+#pragma omp target map(from: is_null)
+            is_null = s->p == NULL;
+            wrong += !is_null;
+            s->p = shared;
+#pragma omp target exit data map(from: s[0:1])
+            wrong += s->p != NULL;
+            free(s);
+        }
+        CHECK_EQ(wrong, 0);
+    }
+}
 
 int main(void)
 {
-    int on = 0, a = 0, b = 0, c = 0, d = 0, e = 0;
-#pragma omp target map(tofrom : on, a, b, c, d, e)
-    {
-        omp_event_handle_t event, inner, third;
-        on = ON_DEVICE;
-#pragma omp task detach(event) shared(a)
-        a = 1;
-#pragma omp task shared(a)
-        later(event, &a);
-#pragma omp taskwait
-        a *= 2; /* 12 */
-#pragma omp task detach(event) shared(b) if (a < 0)
-        later(event, &b);
-        /* taskwait does not wait for a grandchild, taskgroup does */
-#pragma omp task shared(inner, c)
-        {
-#pragma omp task detach(inner) shared(c)
-            c = 1;
-        }
-#pragma omp taskwait
-#pragma omp taskgroup
-        {
-#pragma omp task detach(third) depend(out : d) shared(d)
-            d = 3;
-            omp_fulfill_event(third);
-#pragma omp task depend(in : d) depend(out : e) shared(d, e)
-            e = d + 1;
-#pragma omp taskwait depend(in : e)
-        }
-        omp_fulfill_event(inner);
-    }
-    CHECK(on);
-    CHECK_EQ(a, 12);
-    CHECK_EQ(b, 5);
-    CHECK_EQ(c, 1);
-    CHECK_EQ(e, 4);
-
-    /* threads wait for events that others fulfill */
-    int got[N] = { 0 }, data[N] = { 0 };
-    omp_event_handle_t events[N];
-#pragma omp target parallel num_threads(N) map(tofrom : got, data) map(alloc : events)
-    {
-#pragma omp for ordered schedule(static, 1) nowait
-        for (int i = 0; i < N; i++) {
-            omp_event_handle_t own;
-#pragma omp task detach(own)
-            got[i] = 1;
-#pragma omp ordered
-            {
-                data[i] = 100 + i;
-                events[i] = own;
-                if (i)
-                    omp_fulfill_event(events[i - 1]);
-                if (i == N - 1)
-                    omp_fulfill_event(own);
-            }
-        }
-#pragma omp taskwait
-        for (int i = omp_get_thread_num(); i < N; i += omp_get_num_threads())
-            got[i] += data[i] + data[i + (i < N - 1)];
-    }
-    for (int i = 0; i < N; i++)
-        CHECK_EQ(got[i], 1 + 100 + i + 100 + i + (i < N - 1));
-
-    /* in a called function; the region's end waits */
-    int x = 0, y = 0;
-#pragma omp target map(tofrom : x, y)
-#pragma omp parallel num_threads(2)
-#pragma omp single
-    later(spawn(&y), &x);
-    CHECK_EQ(x + y, 6);
+    shorter_list();
+    updates();
+    no_device_addresses();
+    declare_target();
+    threads();
     return RESULT;
 }
