@@ -231,7 +231,8 @@ static void read_applied(struct lowering *l, struct fe_pragma *p, const struct l
             index = (unsigned)strtoul(lower_tokens(fe, p, next, comma), NULL, 10) - 1;
             next = comma + 1;
         }
-        if (first + index < n)
+        unsigned words;
+        if (first + index < n && fe_directive_at(fe, p, k, &words) != OMPDIR_NOTHING)
             applied[first + index] =
                 (struct lower_applied){ lower_tokens(fe, p, k, end), depth_at(l, p, k, end) };
         index++;

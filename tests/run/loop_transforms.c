@@ -51,8 +51,10 @@ static void orders(void)
 #pragma omp reverse
 #pragma omp tile sizes(2) apply(intratile: reverse)
         for (int i = 0; i < 4; i++) order[n++] = i;
+#pragma omp tile sizes(2, 2) apply(intratile: nothing, reverse)
+        for (int i = 0; i < 2; i++) for (int j = 0; j < 4; j++) order[n++] = 10 * i + j;
     }
-    IS(10, 1, 9, 8, 0, 1, 10, 20, 11, 21, 0, 2, 1, 3, 4, 4, 2, 3, 0, 1, 3, 2, 1, 0);
+    IS(10, 1, 9, 8, 0, 1, 10, 20, 11, 21, 0, 2, 1, 3, 4, 4, 2, 3, 0, 1, 3, 2, 1, 0, 1, 0, 11, 10, 3, 2, 13, 12);
 }
 
 /* What is applied to the innermost of the generated loops goes on with the loops in it. */
