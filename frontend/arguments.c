@@ -373,7 +373,7 @@ static unsigned read_clause(struct reader *r, enum omp_clause_kind kind, unsigne
 static void note_private(struct reader *r, enum omp_directive d, struct omp_var *v)
 {
     if (v && d == OMPDIR_THREADPRIVATE)
-        r->fe->var_flags.at[v->id] |= FE_VAR_THREADPRIVATE;
+        v->is_per_thread = true, r->fe->var_flags.at[v->id] |= FE_VAR_THREADPRIVATE;
     if (v && d == OMPDIR_GROUPPRIVATE)
         v->declare_target = OMPV_DT_GROUP;
 }

@@ -71,7 +71,8 @@ struct omp_var {
     bool is_extern;              /* declared here, defined elsewhere, or: */
     const struct omp_var *alias; /* the variable of this file that it is another name of; or NULL */
     bool is_static;
-    bool is_weak; /* other files may define it, too */
+    bool is_per_thread; /* thread-local, or threadprivate */
+    bool is_weak;       /* other files may define it, too */
     /* a constant with a name: the device text has its declaration, and nothing captures it */
     bool is_constexpr;
     /* at file scope, what the declaration asks for beyond its type's, to be written before it, with

@@ -73,7 +73,7 @@ static void describe_var(struct fe *fe, struct omp_var *v, CXCursor c)
     if (clang_isVolatileQualifiedType(t) || clang_getCanonicalType(t).kind == CXType_Atomic)
         fe->var_flags.at[v->id] |= FE_VAR_VOLATILE;
     if (clang_getCursorTLSKind(c) != CXTLS_None)
-        fe->var_flags.at[v->id] |= FE_VAR_THREAD_LOCAL;
+        v->is_per_thread = true, fe->var_flags.at[v->id] |= FE_VAR_THREAD_LOCAL;
     CXCursor init = clang_Cursor_getVarDeclInitializer(c);
     if (!clang_Cursor_isNull(init))
         v->init = fe_extent(fe, init);

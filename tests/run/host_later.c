@@ -91,10 +91,24 @@ static void all(void)
     not_later();
 }
 
+/* Values that a task cannot have copies of. */
+static _Thread_local int device;
+static void without_copies(int n)
+{
+    int x = 0, v[n];
+    v[n - 1] = 10;
+#pragma omp target nowait depend(inout: x) map(tofrom: x) firstprivate(v) device(device)
+    x += v[n - 1];
+#pragma omp target update to(x) nowait depend(inout: x) device(device)
+#pragma omp taskwait
+    CHECK_EQ(x, 10);
+}
+
 int main(int argc, char **argv)
 {
     int status = -1;
     all();
+    without_copies(3);
     pid_t child = argc == 1 ? fork() : 1;
     if (!child) {
         setenv("OMP_TARGET_OFFLOAD", "DISABLED", 1);

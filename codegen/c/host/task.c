@@ -73,26 +73,6 @@ void cg_detached_task(struct cg *cg, const struct omp_construct *c)
 
 /* ------------------------------------------------------------------ on the host
  * The runtime has not taken it. */
-void cg_declare_later(struct cg *cg, const struct omp_construct *c)
-{
-    const struct omp_clause *k = cg_clause(c, OMPC_NOWAIT);
-    if (cg_clause(c, OMPC_DEPEND))
-        cg_line(cg, "_Bool @later = %s;",
-                cg_never_waits(c) ? "1" : cg_strf(cg, "!!(%s)", cg_expr(cg, k->expr.extent)));
-}
-
-void cg_wait(struct cg *cg, const struct omp_construct *c, const char *device)
-{
-    if (!cg_clause(c, OMPC_DEPEND))
-        return;
-    cg_line(cg, "@later = @later && __ompgpu_is_host(%s);", device);
-    cg_open(cg, "if (!@later)");
-    cg_task_around(cg, c);
-    cg_marker(cg, cg->place);
-    cg_line(cg, ";");
-    cg_close(cg);
-}
-
 static bool is_value(const struct omp_capture *k)
 {
     return k->kind == OMPCAP_BYVAL || k->kind == OMPCAP_POINTER ||
@@ -139,6 +119,45 @@ static void find_values(const struct cg *cg, const struct omp_construct *c, var_
             keep_value(list, c, u->refs[i].var);
 }
 
+/* Another thread may run the task, and it gets no copies of arrays with run-time bounds: with such
+ * values the encountering thread does it. */
+static bool cannot_be_kept(const struct omp_var *v)
+{
+    return v->is_per_thread || v->type->variably_modified;
+}
+
+static bool needs_this_thread(const struct cg *cg, const struct omp_construct *c)
+{
+    var_list list = { 0 };
+    find_values(cg, c, &list);
+    for (unsigned i = 0; i < list.n; i++)
+        if (cannot_be_kept(list.at[i]))
+            return true;
+    return false;
+}
+
+void cg_declare_later(struct cg *cg, const struct omp_construct *c)
+{
+    const struct omp_clause *k = cg_clause(c, OMPC_NOWAIT);
+    if (cg_clause(c, OMPC_DEPEND))
+        cg_line(cg, "_Bool @later = %s;",
+                needs_this_thread(cg, c) ? "0"
+                : cg_never_waits(c)      ? "1"
+                                         : cg_strf(cg, "!!(%s)", cg_expr(cg, k->expr.extent)));
+}
+
+void cg_wait(struct cg *cg, const struct omp_construct *c, const char *device)
+{
+    if (!cg_clause(c, OMPC_DEPEND))
+        return;
+    cg_line(cg, "@later = @later && __ompgpu_is_host(%s);", device);
+    cg_open(cg, "if (!@later)");
+    cg_task_around(cg, c);
+    cg_marker(cg, cg->place);
+    cg_line(cg, ";");
+    cg_close(cg);
+}
+
 void cg_host_task(struct cg *cg, const struct omp_construct *c)
 {
     if (!cg_clause(c, OMPC_DEPEND))
@@ -148,7 +167,7 @@ void cg_host_task(struct cg *cg, const struct omp_construct *c)
     cg_marker(cg, cg->place);
     cg_put(cg, "#pragma omp task if(@later) default(shared)%s", task_clauses(cg, c));
     for (unsigned i = 0; i < list.n; i++)
-        cg_put(cg, "%s%s", i ? ", " : " firstprivate(", list.at[i]->name);
-    cg_puts(cg, list.n ? ")" : "");
+        if (!cannot_be_kept(list.at[i]))
+            cg_put(cg, " firstprivate(%s)", list.at[i]->name);
     cg_marker(cg, cg->place);
 }
