@@ -156,12 +156,21 @@ static bool stack_is_deep(void)
 }
 
 /* ------------------------------------------------------------------ calls from generated code */
+/* All tasks of a final one are included (OpenMP 5.2, 12.5.3).  And libgomp, of GCC 12 at least,
+ * does not wake a team that waits at a barrier when a detached task's event comes from elsewhere.
+ */
+static bool must_wait_for_tasks(const struct ompgpu_libomp *l)
+{
+    return (l->in_final && l->in_final()) || (!l->thread && l->level && l->level() > 0);
+}
+
 /* A task that is cancelled would never begin, and its event never come. */
 static bool can_defer(const struct ompgpu_device *dev)
 {
+    const struct ompgpu_libomp *l = ompgpu_libomp();
     return dev->plugin->queue_create && !ompgpu_has_tool && !ompgpu_exiting() && !dev->links &&
-           !ompgpu_may_recover() && !(ompgpu_settings.cancellation & 1) &&
-           ompgpu_libomp()->fulfill && ompgpu_self();
+           !ompgpu_may_recover() && !(ompgpu_settings.cancellation & 1) && l->fulfill &&
+           !must_wait_for_tasks(l) && ompgpu_self();
 }
 
 /* The device, where it can do it later; what cannot be done, or not yet, is done, or said, in the

@@ -119,7 +119,7 @@ extern _Thread_local struct ompgpu_task *ompgpu_creating __attribute__((tls_mode
 void ompgpu_depend_fork(enum ompgpu_fork when);
 struct ompgpu_libomp { /* its functions; NULL: it has none */
     void (*fulfill)(uintptr_t event);
-    int (*thread)(void *), (*team_size)(void), (*level)(void);
+    int (*thread)(void *), (*team_size)(void), (*level)(void), (*in_final)(void);
     int (*wait)(void *, int);
     void *(*alloc)(void *, int, int, size_t, size_t, int (*)(int, void *));
     uintptr_t (*allow)(void *, int, void *); /* … a detached task's event */

@@ -67,6 +67,7 @@ static void find_libomp(void)
     find_function(&libomp.alloc, RTLD_NEXT, "__kmpc_omp_task_alloc");
     find_function(&libomp.team_size, RTLD_DEFAULT, "omp_get_num_threads");
     find_function(&libomp.level, RTLD_DEFAULT, "omp_get_level");
+    find_function(&libomp.in_final, RTLD_DEFAULT, "omp_in_final");
     find_function(&libomp.allow, RTLD_DEFAULT, "__kmpc_task_allow_completion_event");
     find_function(&libomp.run, RTLD_DEFAULT, "__kmpc_omp_task");
     find_function(&libomp.task, RTLD_NEXT, "__kmpc_omp_task_with_deps");
