@@ -56,6 +56,7 @@ no_slower() {
 }
 for name in $list; do
     f=$(echo "$name" | tr . _)
+    step "${f}_needs" >/dev/null || { skip "$name" "no autoconf or libtool"; continue; }
     fetched "$name" || { skip "$name" "no source"; continue; }
     rm -f ./*.seconds
     check "$name: clang builds it" built "$CLANG" "$name" clangs || continue
