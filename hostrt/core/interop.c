@@ -149,7 +149,10 @@ void __tgt_interop_init(void *place, int32_t thread, void **interop, int32_t typ
 {
     enum { TARGETSYNC = 2 };
     (void)nowait;
+    struct preference *mine = wanted;
+    wanted = NULL; /* other tasks may run meanwhile, with inits of their own */
     wait_for(place, thread, ndeps, deps);
+    wanted = mine;
     ompgpu_start();
     *interop = NULL;
     struct ompgpu_foreign none = { 0 };
