@@ -2,10 +2,10 @@
  * ompgpu_device.h.
  *
  * The team's loop lives in shared memory: `next` counts chunks (dynamic; so it cannot overflow) or
- * iterations (guided). A serialised region has a team of one: its loop is a single chunk, and only
- * "not yet taken" must be kept, for each thread. Since the whole loop is taken before its body
- * runs, a loop nested in the body can use the same place.
- */
+ * iterations (guided).  Sequential code, which may have the team's loop in the body of its own, and
+ * a serialised region have a team of one: its loop is a single chunk, and only "not yet taken" must
+ * be kept, for each thread.  Since the whole loop is taken before its body runs, a loop nested in
+ * the body can use the same place. */
 #include "devicertl/arch.h"
 
 static __OMPGPU_SHARED u64 __ompgpu_state_next __OMPGPU_SHARED_INIT;
@@ -26,9 +26,11 @@ static void start_loop(int sched, u64 trip, u64 chunk, unsigned nthreads)
     __ompgpu_state_shift = log2_ceil(nthreads);
 }
 
+static _Bool is_serial(void) { return __ompgpu_level() != 1; }
+
 void __ompgpu_dispatch_init(int sched, unsigned long long trip, unsigned long long chunk)
 {
-    if (__ompgpu_level() > 1) {
+    if (is_serial()) {
         __ompgpu_state_pending[__ompgpu_arch_tid()] = trip;
         return;
     }
@@ -84,15 +86,16 @@ static _Bool next_guided(unsigned long long *lo, unsigned long long *hi)
 
 _Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi)
 {
-    if (__ompgpu_level() > 1)
+    if (is_serial())
         return next_serial(lo, hi);
     return __ompgpu_state_chunks ? next_dynamic(lo, hi) : next_guided(lo, hi);
 }
 
 /* ------------------------------------------------------------------ schedule(runtime)
  * Threads of a team have the same schedule when they come to a loop, as the specification asks.
- * With a static one each counts its own chunks. */
+ * With a static one each counts its own chunks, also while loops nested in the body run. */
 enum { STATIC = 1, DYNAMIC = 2, GUIDED = 3 }; /* omp_sched_t */
+static __OMPGPU_SHARED u64 __ompgpu_state_mine[MAX_TEAM] __OMPGPU_SHARED_INIT;
 static __OMPGPU_SHARED u8 __ompgpu_state_static __OMPGPU_SHARED_INIT;
 
 static void start_runtime_loop(u64 trip, unsigned nthreads)
@@ -107,12 +110,12 @@ static void start_runtime_loop(u64 trip, unsigned nthreads)
 
 void __ompgpu_runtime_init(unsigned long long trip)
 {
-    if (__ompgpu_level() > 1) {
+    if (is_serial()) {
         __ompgpu_state_pending[__ompgpu_arch_tid()] = trip;
         return;
     }
     __ompgpu_barrier(0); /* every thread has left the loop before */
-    __ompgpu_state_pending[__ompgpu_arch_tid()] = (u64)__ompgpu_thread_id();
+    __ompgpu_state_mine[__ompgpu_arch_tid()] = (u64)__ompgpu_thread_id();
     if (__ompgpu_thread_id() == 0)
         start_runtime_loop(trip, (unsigned)__ompgpu_num_threads());
     __ompgpu_barrier(0);
@@ -120,9 +123,9 @@ void __ompgpu_runtime_init(unsigned long long trip)
 
 _Bool __ompgpu_runtime_next(unsigned long long *lo, unsigned long long *hi)
 {
-    if (__ompgpu_level() > 1 || !__ompgpu_state_static)
+    if (is_serial() || !__ompgpu_state_static)
         return __ompgpu_dispatch_next(lo, hi);
-    u64 *mine = (u64 *)&__ompgpu_state_pending[__ompgpu_arch_tid()];
+    u64 *mine = (u64 *)&__ompgpu_state_mine[__ompgpu_arch_tid()];
     u64 trip = __ompgpu_state_trip, chunk = __ompgpu_state_chunk;
     if (*mine >= __ompgpu_state_chunks)
         return 0;

@@ -195,7 +195,8 @@ static void choose_lanes(struct ir_body *w)
     for (unsigned i = 0; i < w->n; i++) {
         struct ir_item *item = &w->items[i];
         unsigned bytes = w->lanes * item->bytes;
-        if (is_dense(item) && item->at.offset % bytes == 0)
+        bool aligned = !is_variable(item->at.base) || LLVMGetAlignment(item->at.base) >= bytes;
+        if (is_dense(item) && aligned && item->at.offset % bytes == 0)
             item->align = bytes;
     }
 }
@@ -283,16 +284,13 @@ static const char *describe_streams(const struct ir_body *w)
 }
 
 /* So that groups of their elements can be accessed; also by pointers that the host has. */
-static void align_arrays(const struct ir_unit *u)
+static void align_variables(const struct ir_unit *u)
 {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(u->module);
-    IR_EACH_GLOBAL(g, u->module) {
-        LLVMTypeRef type = LLVMGlobalGetValueType(g);
-        if (is_variable(g) && !LLVMIsGlobalConstant(g) && LLVMGetAlignment(g) < IR_MOST_BYTES &&
-            LLVMGetTypeKind(type) == LLVMArrayTypeKind &&
-            LLVMABISizeOfType(layout, type) >= IR_MOST_BYTES)
+    IR_EACH_GLOBAL(g, u->module)
+        if (is_variable(g) && LLVMGetAlignment(g) < IR_MOST_BYTES &&
+            LLVMABISizeOfType(layout, LLVMGlobalGetValueType(g)) >= IR_MOST_BYTES)
             LLVMSetAlignment(g, IR_MOST_BYTES);
-    }
 }
 
 static void add_form(struct ir_unit *u, unsigned kernel)
@@ -319,7 +317,7 @@ static void add_form(struct ir_unit *u, unsigned kernel)
 bool ir_widen(struct ir_unit *u)
 {
     unsigned before = u->nkernels;
-    align_arrays(u);
+    align_variables(u);
     for (unsigned i = 0; i < before && !u->opt->debug; i++)
         add_form(u, i);
     return u->nkernels > before;
