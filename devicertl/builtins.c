@@ -54,8 +54,9 @@ MULTIPLY(__mulsc3, float, __builtin_copysignf)
         U bits, field;                                                                             \
         __builtin_memcpy(&bits, &larger, sizeof bits);                                             \
         field = bits >> (mantissa);                                                                \
-        if (field > 1 && field < 2 * (bias)) { /* 2^-exponent, itself a normal number */           \
-            bits = (U)(2 * (bias) - field) << (mantissa);                                          \
+        if (field > 1 && field <= 2 * (bias)) { /* 2^-exponent; of the largest, no normal one */   \
+            bits = field == 2 * (bias) ? (U)1 << ((mantissa)-1)                                    \
+                                       : (U)(2 * (bias) - field) << (mantissa);                    \
             __builtin_memcpy(&scale, &bits, sizeof scale);                                         \
         } else if (field <= 1) {                                                                   \
             bits = (U)(2 * (bias) - 1) << (mantissa);                                              \

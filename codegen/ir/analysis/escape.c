@@ -42,6 +42,16 @@ static bool is_noescape(LLVMAttributeRef captures)
     return captures && LLVMGetEnumAttributeValue(captures) == 0;
 }
 
+/* Those whose result is their first argument. */
+static bool returns_argument(LLVMValueRef f)
+{
+    static const char *const names[] = { "memcpy", "memmove", "memset" };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(ir_name(f), names[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool argument_escapes(LLVMValueRef call, unsigned i, ir_values *seen, unsigned depth)
 {
     unsigned byval = ir_attribute_kind("byval"), captures = ir_attribute_kind("captures");
@@ -55,7 +65,8 @@ static bool argument_escapes(LLVMValueRef call, unsigned i, ir_values *seen, uns
         is_noescape(LLVMGetEnumAttributeAtIndex(callee, i + 1, captures)))
         return false;
     if (LLVMIsDeclaration(callee))
-        return !is_harmless(callee);
+        return !is_harmless(callee) ||
+               (i == 0 && returns_argument(callee) && escapes(call, seen, depth));
     if (i >= LLVMCountParams(callee) || depth >= MAX_DEPTH)
         return true;
     return escapes(LLVMGetParam(callee, i), seen, depth + 1);

@@ -403,8 +403,10 @@ static void note_outputs(struct checks *c, LLVMValueRef call)
 {
     for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
         LLVMValueRef p = LLVMGetOperand(call, i);
-        if (LLVMTypeOf(p) != l_ptr(c->u) || LLVMIsAConstant(p) ||
-            LLVMIsAAllocaInst(ir_accessed_base(p)))
+        LLVMValueRef base = ir_accessed_base(p);
+        if (LLVMTypeOf(p) != l_ptr(c->u) || LLVMIsAAllocaInst(base) ||
+            (LLVMIsAConstant(p) && !ir_is_team_shared(c->u, base) &&
+             !ir_is_team_storage(c->u, base)))
             continue;
         LLVMPositionBuilderBefore(c->b, call);
         LLVMSetCurrentDebugLocation2(c->b, LLVMInstructionGetDebugLoc(call));

@@ -26,12 +26,15 @@ static uint64_t memory_effects(LLVMValueRef f)
 }
 #define WRITES 0xaaaaaaaaaaaaaaaaull
 
-/* What stands in the way of a call by the main thread alone.  *queries: it asks about threads, and
- * must find that there is one; teams: one that no assumption removes. */
+/* What stands in the way of a call by the main thread alone.  queries: it asks about threads, and
+ * must find that there is one; teams, sets: ones that no assumption removes.  varies: not each
+ * thread would get the same result. */
 struct obstacle {
     const char *why;
-    bool queries, teams;
+    bool queries, teams, sets, varies;
 };
+
+static void note_why(struct obstacle *o, const char *why) { o->why = o->why ? o->why : why; }
 
 static bool find_obstacle(const struct ir_node *node, void *data)
 {
@@ -40,17 +43,19 @@ static bool find_obstacle(const struct ir_node *node, void *data)
     if (!LLVMIsAFunction(node->value))
         return false;
     if (node->indirect)
-        o->why = "calls through a function pointer";
+        note_why(o, "calls through a function pointer");
     if (node->indirect || node->defined || *ir_intrinsic(node->value) || ir_is_math_name(name))
-        return node->indirect;
+        return false;
     enum spmd_known_kind kind = spmd_known(node->value, NULL);
     if (is_parallel(node->value))
-        o->why = "contains a parallel region";
-    else if (kind == KNOWN_NOT || kind == KNOWN_SIZE || kind == KNOWN_SET)
-        o->why = mem_printf("calls '%s'", name);
+        note_why(o, "contains a parallel region");
+    else if (kind == KNOWN_NOT || kind == KNOWN_SIZE || kind == KNOWN_SET || kind == KNOWN_OWN)
+        note_why(o, mem_printf("calls '%s'", name));
+    o->sets |= kind == KNOWN_SET || kind == KNOWN_OWN;
+    o->varies |= kind != KNOWN_EVERY && kind != KNOWN_READ && kind != KNOWN_DIE;
     o->teams |= kind == KNOWN_TEAMS;
     o->queries |= kind == KNOWN_FOLD || kind == KNOWN_DROP || kind == KNOWN_QUERY;
-    return o->why != NULL || o->teams;
+    return o->sets || o->teams;
 }
 
 static struct obstacle obstacle_in(struct ir_unit *u, LLVMValueRef f)
@@ -113,7 +118,8 @@ static struct spmd_effect known_effect(const struct spmd_region *r, LLVMValueRef
     struct spmd_effect query = guarded(SPMD_ALL, SPMD_ALL);
     query.queries = true;
     switch (kind) {
-    case KNOWN_EVERY: return EVERY;
+    case KNOWN_EVERY:
+    case KNOWN_OWN: return EVERY;
     case KNOWN_READ: return reading(arguments);
     case KNOWN_FOLD: return (struct spmd_effect){ .action = SPMD_FOLD, .value = value };
     case KNOWN_SIZE: return (struct spmd_effect){ .action = SPMD_SIZE };
@@ -198,11 +204,9 @@ static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValue
 {
     LLVMValueRef f = LLVMGetCalledValue(call);
     uint64_t memory = memory_effects(f);
-    if (memory == 0)
-        return EVERY;
-    if (!(memory & WRITES))
-        return reading(SPMD_ALL);
     struct obstacle obstacle = obstacle_in(r->u, f);
+    if (!(memory & WRITES) && !obstacle.varies && !obstacle.why)
+        return memory ? reading(SPMD_ALL) : EVERY;
     if (obstacle.teams)
         return known_effect(r, call, KNOWN_TEAMS, 0);
     struct spmd_effect main_only = guarded(SPMD_ALL, SPMD_ALL);
@@ -212,6 +216,8 @@ static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValue
     if ((assumptions & IR_SPMD_AMENABLE) && !(assumptions & IR_NO_PARALLELISM) &&
         ir_reaches(r->u->module, f, is_parallel_node, NULL))
         assumptions &= ~(unsigned)IR_SPMD_AMENABLE;
+    if (obstacle.sets)
+        assumptions &= ~(unsigned)IR_NO_PARALLELISM;
     return assumed_or(
         assumptions,
         refused_unknown(
@@ -273,7 +279,8 @@ bool spmd_call_only_reads(LLVMValueRef call)
     if (kind != KNOWN_NOT)
         return kind == KNOWN_READ || kind == KNOWN_PRINT || kind == KNOWN_FOLD || kind == KNOWN_DIE;
     const char *intrinsic = ir_intrinsic(callee);
-    return *intrinsic && !text_starts(intrinsic, "llvm.va_");
+    return *intrinsic && !text_starts(intrinsic, "llvm.va_") &&
+           LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMPointerTypeKind; /* llvm.ptrmask */
 }
 
 static bool is_plain(LLVMValueRef access)

@@ -51,7 +51,7 @@ static const struct known {
     { "omp_get_proc_bind", KNOWN_EVERY, 0 },
     { "omp_set_dynamic", KNOWN_DROP, 0 },
     { "omp_set_nested", KNOWN_DROP, 0 },
-    { "omp_set_schedule", KNOWN_EVERY, 0 }, /* a thread has its own: devicertl/omp_api.c */
+    { "omp_set_schedule", KNOWN_OWN, 0 }, /* a thread has its own: devicertl/omp_api.c */
     { "__ompgpu_schedule_begin", KNOWN_EVERY, 0 },
     { "__ompgpu_schedule_restore", KNOWN_EVERY, 0 },
     { "omp_get_schedule", KNOWN_LOCAL, 0 },
@@ -137,7 +137,7 @@ static const struct known {
     { "omp_free", KNOWN_GUARD, 0 },
     { "__ompgpu_heap_mark", KNOWN_FRESH, 0 },
     { "__ompgpu_heap_alloc", KNOWN_FRESH, 0 },
-    { "__ompgpu_heap_release", KNOWN_FRESH, 0 },
+    { "__ompgpu_heap_release", KNOWN_GUARD, 0 }, /* others may read it still */
     { "__assert_fail", KNOWN_DIE, 0 },
     { "__assert", KNOWN_DIE, 0 },
     { "__ompgpu_fail", KNOWN_DIE, 0 },

@@ -355,6 +355,16 @@ static bool touches_nothing(const struct spmd_inst *i, unsigned operand)
             text_starts(ir_intrinsic(LLVMGetCalledValue(i->value)), "llvm.lifetime"));
 }
 
+/* Into what each thread has for itself: the main thread's would be the only one that gets it. */
+static bool copies_to_all(const struct spmd_region *r, LLVMValueRef i)
+{
+    const char *name = LLVMIsACallInst(i) ? ir_intrinsic(LLVMGetCalledValue(i)) : "";
+    if (!text_starts(name, "llvm.memcpy") && !text_starts(name, "llvm.memmove"))
+        return false;
+    const struct spmd_object *to = spmd_object_of(r, LLVMGetOperand(i, 0));
+    return !spmd_pointer_mask(r, LLVMGetOperand(i, 0)) && !(to && to->storage == SPMD_MAIN);
+}
+
 /* All else is guarded, and what is read of it is used by the main thread only. */
 static void check_main_locals(struct spmd_region *r, const struct spmd_plan *p)
 {
@@ -364,7 +374,7 @@ static void check_main_locals(struct spmd_region *r, const struct spmd_plan *p)
             LLVMValueRef operand = LLVMGetOperand(inst->value, n);
             struct spmd_object *o = LLVMIsAInstruction(operand) ? spmd_object_of(r, operand) : NULL;
             bool guarded =
-                inst->effect.action == SPMD_GUARD &&
+                inst->effect.action == SPMD_GUARD && !copies_to_all(r, inst->value) &&
                 !(LLVMIsALoadInst(inst->value) && spmd_used_outside(p, inst->value, inst->group));
             if (o && o->storage == SPMD_MAIN && !guarded && !touches_nothing(inst, n))
                 o->not_main = r->again = true;

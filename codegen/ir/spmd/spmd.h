@@ -144,6 +144,7 @@ bool spmd_needs_assumption(struct ir_unit *, LLVMValueRef f);
 enum spmd_known_kind {
     KNOWN_NOT,
     KNOWN_EVERY, /* the same answer for each thread, no memory */
+    KNOWN_OWN,   /* sets what each thread has for itself: all of them are to do it */
     KNOWN_READ,  /* every thread: reads what its arguments point to */
     KNOWN_FOLD,
     KNOWN_SIZE,
