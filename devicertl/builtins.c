@@ -55,7 +55,7 @@ MULTIPLY(__mulsc3, float, __builtin_copysignf)
         __builtin_memcpy(&bits, &larger, sizeof bits);                                             \
         field = bits >> (mantissa);                                                                \
         if (field > 1 && field <= 2 * (bias)) { /* 2^-exponent; of the largest, no normal one */   \
-            bits = field == 2 * (bias) ? (U)1 << ((mantissa)-1)                                    \
+            bits = field == 2 * (bias) ? (U)1 << ((mantissa) - 1)                                  \
                                        : (U)(2 * (bias) - field) << (mantissa);                    \
             __builtin_memcpy(&scale, &bits, sizeof scale);                                         \
         } else if (field <= 1) {                                                                   \

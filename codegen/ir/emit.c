@@ -205,6 +205,7 @@ static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
     ir_split_shifts(u->module);
     if (ir_move_words(u))
         ir_run_passes(u->module, "always-inline", machine);
+    ir_replace_masks(u->module);
     ir_define_values(u->module);
     ir_order_variables(u->module);
     name_driver_functions(u);

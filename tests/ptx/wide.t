@@ -110,6 +110,36 @@ for n in same neighbours shorts variables; do check "$n: has the form" has wide.
 for n in indirect twice backwards; do form $n >$n.ptx; check "$n: has none" test ! -s $n.ptx; done
 for n in add apart same neighbours chosen doubles shorts variables; do check "$n: was launched" has profile.json "${n}_[0-9]*__omp_wide"; done
 check "add: the other form, too" has profile.json '"add_[0-9]*"'
+cat >constants.c <<'C'
+#include <stdio.h>
+enum { N = 8192 };
+#pragma omp begin declare target
+static const char odd[] = "x";
+static const float table[N] = { 1, 2, 3, 4, 5, 6, 7 };
+static struct { float a[N]; } s;
+static float out[N];
+#pragma omp end declare target
+int main(void)
+{
+    int wrong = 0, c = 0;
+    for (int i = 0; i < N; i++) s.a[i] = (float)i;
+#pragma omp target update to(s)
+#pragma omp target teams distribute parallel for
+    for (int i = 0; i < N; i++) out[i] = table[i] * 2;
+#pragma omp target teams distribute parallel for
+    for (int i = 0; i < N; i++) out[i] += s.a[i] * 2;
+#pragma omp target map(tofrom: c)
+    c += odd[c];
+#pragma omp target update from(out)
+    for (int i = 0; i < N; i++) wrong += out[i] != table[i] * 2 + 2 * (float)i;
+    printf("%d wrong\n", wrong);
+    return wrong != 0 || c != 'x';
+}
+C
+check "constants: compiles" "$CC" -O2 --gpu-arch=sm_75 constants.c -o constants
+check "constants: runs" env OMPGPU_DEVICE=ptx OMP_TARGET_OFFLOAD=MANDATORY ./constants
+check "constants: PTX" "$CC" -O2 --gpu-arch=sm_75 --emit=ptx constants.c -o constants.ptx
+check "constants and structs of which groups are accessed are aligned for it" [ "$(grep -c 'align 16 .*\(table\|s\|out\)_[0-9a-f]*\[32768\]' constants.ptx)" = 3 ]
 check "-g: none, since lines are of the text" "$CC" -O2 -g --gpu-arch=sm_75 --emit=ptx wide.c -o g.ptx && check "..." lacks g.ptx __omp_wide
 
 # Large copies and fills go by words, not by bytes as LLVM would have them.

@@ -78,6 +78,7 @@ void ir_order_blocks(struct ir_unit *);
 void ir_turn_branches(struct ir_unit *);
 void ir_split_shifts(LLVMModuleRef);
 void ir_define_values(LLVMModuleRef);  /* undefined.c */
+void ir_replace_masks(LLVMModuleRef);  /* masks.c */
 void ir_want_frames(struct ir_unit *); /* arrays.c, before the runtime is linked */
 bool ir_is_frame_function(const char *name);
 bool ir_replace_arrays(struct ir_unit *); /* true: functions may be unused now */

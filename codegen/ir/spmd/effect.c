@@ -172,7 +172,9 @@ static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValu
     for (unsigned i = 0; i < sizeof nothing / sizeof *nothing; i++)
         if (text_starts(name, nothing[i]))
             return EVERY;
-    bool sets = text_starts(name, "llvm.memset");
+    bool sets = text_starts(name, "llvm.memset"), copies = text_starts(name, "llvm.mem") && !sets;
+    if (copies && LLVMConstIntGetZExtValue(LLVMGetOperand(call, 3)))
+        return refused("a volatile copy", own_function); /* each thread would read for itself */
     if (sets || text_starts(name, "llvm.memcpy") || text_starts(name, "llvm.memmove")) {
         spmd_mask into = spmd_pointer_mask(r, LLVMGetOperand(call, 0));
         spmd_mask from = sets ? 0 : spmd_pointer_mask(r, LLVMGetOperand(call, 1));

@@ -36,7 +36,8 @@ static bool main_may_run(const struct spmd_region *r, const struct spmd_inst *i)
                 LLVMIsAAllocaInst(i->value);
     return (action == SPMD_EVERY || action == SPMD_GUARD || action == SPMD_FOLD ||
             action == SPMD_DROP) &&
-           !ends && !sets_own(i->value) && !i->effect.noreturn && !i->effect.queries && !writes_private(r, i->value);
+           !ends && !sets_own(i->value) && !i->effect.noreturn && !i->effect.queries &&
+           !writes_private(r, i->value);
 }
 
 /* The one block that all ways out of the loop lead to, and no other; -1: there is none such. */
