@@ -235,7 +235,16 @@ void ir_end_suspends(struct ir_unit *u, LLVMValueRef f)
         }
 }
 
-/* The function that starts a thread goes on with it, once it has a frame. */
+/* The function that starts a thread needs none of the kernel's locals, which would take the stack
+ * twice. */
+static void drop_locals(LLVMValueRef start)
+{
+    IR_EACH_INSTRUCTION_OF(i, start)
+        if (LLVMIsAAllocaInst(i) && !LLVMGetFirstUse(i))
+            ir_erase(i);
+}
+
+/* It goes on with the thread, once that has a frame. */
 static void go_on(struct ir_unit *u, LLVMValueRef start)
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(find_exit(start)),
@@ -265,4 +274,9 @@ void ir_split_coroutines(struct ir_unit *u, LLVMTargetMachineRef machine)
             go_on(u, start);
     }
     ir_run_passes(u->module, "function(early-cse<memssa>,simplifycfg)", machine);
+    for (unsigned i = 0; i < u->nkernels; i++) {
+        LLVMValueRef start = ir_emulated_kernel(u, &u->kernels[i]);
+        if (text_starts(ir_name(start), OMPGPU_EMU_START))
+            drop_locals(start);
+    }
 }
