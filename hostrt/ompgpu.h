@@ -220,8 +220,9 @@ struct ompgpu_host {
 };
 enum {
     OMPGPU_HOST_OWN = 0,    /* the OpenMP library gives it an initial thread of its own */
-    OMPGPU_HOST_NESTED = 1, /* a team of one thread is made for it */
-    OMPGPU_HOST_TEAMS = 2
+    OMPGPU_HOST_NESTED = 1, /* a team of one thread is made for it: programs of earlier versions */
+    OMPGPU_HOST_TEAMS = 2,
+    OMPGPU_HOST_ALONE = 4 /* a team of one thread is made for it where `level` is not 0 then */
 };
 void __ompgpu_host_begin(struct ompgpu_host *, const struct ompgpu_place *, unsigned flags);
 void __ompgpu_host_end(struct ompgpu_host *);

@@ -53,6 +53,30 @@ static unsigned end_of_call(const struct fe *fe, const struct fe_fref *r)
     return i;
 }
 
+/* Those of one of its declarations. */
+static CXCursor declaration_of(const struct fe *fe, const struct fe_function *f)
+{
+    for (unsigned i = 0; i < fe->prototypes.n && !f->f->defined; i++)
+        if (fe->prototypes.at[i].function == f->f)
+            return fe->prototypes.at[i].cursor;
+    return f->cursor;
+}
+
+static void check_parameters(struct fe *fe, const struct fe_candidate *c, const struct fe_fref *r)
+{
+    CXCursor f = declaration_of(fe, r->function);
+    for (int i = 0, n = clang_Cursor_getNumArguments(f); i < n; i++) {
+        CXString name = clang_getCursorSpelling(clang_Cursor_getArgument(f, (unsigned)i));
+        for (unsigned k = c->begin; k < c->end; k++)
+            if (fe_token_is(fe, &c->p->tokens[k], clang_getCString(name)))
+                fe_error(fe, c->p->tokens[k].begin,
+                         "the condition of 'declare variant' names the parameter '%s', which is "
+                         "not supported: a variable of the file can be named",
+                         clang_getCString(name));
+        clang_disposeString(name);
+    }
+}
+
 /* The condition is evaluated at the call, where its names must mean the same. */
 static void check_names(struct fe *fe, const struct fe_candidate *c, unsigned offset)
 {
@@ -80,6 +104,7 @@ static const char *choose(struct fe *fe, const char *base, const struct fe_fref 
     for (unsigned i = c.n; i-- > 0;) {
         const char *call = arena_printf(fe->a, "%s%s", c.at[i].function, arguments);
         check_names(fe, &c.at[i], r->offset);
+        check_parameters(fe, &c.at[i], r);
         text = *c.at[i].condition
                    ? arena_printf(fe->a, "((%s) ? %s : %s)", c.at[i].condition, call, text)
                    : call;

@@ -183,6 +183,16 @@ static unsigned first_of_group(const struct fe *fe, const struct fe_pragma *p,
     return 0;
 }
 
+/* Of what is written as a number. */
+static void check_positive(struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned end)
+{
+    bool negative = fe_word_at(fe, p, k, "-");
+    const struct fe_token *t = &p->tokens[k + negative];
+    if (k + negative + 1 == end && t->kind == TOK_NUMBER &&
+        (negative || strtoull(fe->u->text + t->begin, NULL, 0) == 0))
+        fe_error(fe, p->tokens[k].begin, "expected a strictly positive integer value");
+}
+
 /* The expressions of the argument of a clause among the tokens [k, stop); their number. */
 static unsigned read_sizes(struct lowering *l, const struct fe_pragma *p, enum omp_clause_kind kind,
                            unsigned k, unsigned stop, const char **sizes)
@@ -193,6 +203,7 @@ static unsigned read_sizes(struct lowering *l, const struct fe_pragma *p, enum o
         return 0;
     for (unsigned t = a.begin, end; t < a.end && n < OMP_MAX_LOOPS; t = end + 1) {
         end = fe_find_top(l->fe, p, t, a.end, ",");
+        check_positive(l->fe, p, t, end);
         sizes[n++] = lower_tokens(l->fe, p, t, end);
     }
     return n;

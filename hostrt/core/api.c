@@ -141,11 +141,15 @@ int omp_get_device_from_uid(const char *uid)
 
 /* Section 18.6 of OpenMP 5.2.  libomp takes device 0 for the host where it knows of no device.
  * Devices keep what they have: all of it is in use, or freed when memory runs out. */
+/* LLVM's library cannot pause before it has begun, which it does when it is called. */
 static int pause_host(int kind)
 {
-    int (*pause)(int, int), (*number)(void);
+    int (*pause)(int, int), (*number)(void), (*begin)(void);
     *(void **)&pause = libomp("omp_pause_resource");
     *(void **)&number = libomp("omp_get_initial_device");
+    *(void **)&begin = libomp("omp_get_max_threads");
+    if (begin)
+        begin();
     return pause && number ? pause(kind, number()) : 0;
 }
 

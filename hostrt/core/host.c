@@ -2,8 +2,8 @@
  * variables of its own (section 2 of OpenMP 5.2).
  *
  * clang runs it as a block of the encountering thread.  So the variables get their initial values
- * around it; and since that thread may be in a parallel region, generated code runs it in a team of
- * one thread, unless it has teams (codegen/c/host/version.c), which the routines below take for the
+ * around it; and where that thread is in a parallel region, generated code runs it in a team of one
+ * thread, unless it has teams (codegen/c/host/version.c), which the routines below take for the
  * initial one.  Only that thread knows: others, in parallel regions inside, count the levels around
  * it, too.
  *
@@ -231,6 +231,7 @@ void __kmpc_fork_teams(void *, int, league_body *, ...) __attribute__((alias("fo
 
 void __ompgpu_host_begin(struct ompgpu_host *h, const struct ompgpu_place *place, unsigned flags)
 {
+    h->level = 1; /* to be sure */
     if (!have_libomp())
         return;
     struct ompgpu_where where = ompgpu_at_place(place);
@@ -241,8 +242,9 @@ void __ompgpu_host_begin(struct ompgpu_host *h, const struct ompgpu_place *place
     write_icvs(&initial);
     h->outer = innermost;
     h->level = h->active_level = 0;
-    if (flags & OMPGPU_HOST_NESTED) {
-        h->level = libomp.level() + 1; /* with the team of one thread */
+    const int level = libomp.level();
+    if ((flags & OMPGPU_HOST_NESTED) || ((flags & OMPGPU_HOST_ALONE) && level > 0)) {
+        h->level = level + 1; /* with the team of one thread */
         h->active_level = libomp.active_level();
     }
     innermost = h;

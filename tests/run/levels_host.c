@@ -25,6 +25,10 @@ int main(void)
         bad += in_team(3, 1);
     }
     CHECK_EQ(bad, 0);
+#pragma omp target if(0) map(tofrom: bad) /* a region of the host has no level of its own, for any thread of it */
+#pragma omp parallel num_threads(3) reduction(+: bad)
+    bad += in_team(3, 0);
+    CHECK_EQ(bad, 0);
     CHECK(omp_get_level() == 0 && !omp_in_parallel() && omp_get_team_size(0) == 1 && omp_get_team_size(1) == -1 && omp_get_ancestor_thread_num(1) == -1);
     return RESULT;
 }

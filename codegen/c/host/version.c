@@ -474,7 +474,9 @@ static void write_uneven(struct cg *cg, const struct omp_construct *c)
 
 /* ------------------------------------------------------------------ libomp's entry points
  * What clang makes of a construct, for one that is not written. */
-static void begin_by_libomp(struct cg *cg, const char *begin, const char *end)
+/* condition: with a blank at its end; "": always. */
+static void begin_by_libomp(struct cg *cg, const char *condition, const char *begin,
+                            const char *end)
 {
     cg_open_scope(cg);
     cg_line(cg, "extern int __kmpc_global_thread_num(void *);");
@@ -482,22 +484,22 @@ static void begin_by_libomp(struct cg *cg, const char *begin, const char *end)
     cg_line(cg, "static struct { int none, kind, of[2]; const char *place; } @at = { 0, 2, { 0 }, "
                 "\";unknown;unknown;0;0;;\" };");
     cg_line(cg, "const int @thread = __kmpc_global_thread_num(&@at);");
-    cg_line(cg, "%s(&@at, @thread);", begin);
+    cg_line(cg, "%s%s(&@at, @thread);", condition, begin);
     cg_puts(cg, "\n"); /* a line marker may follow */
 }
 
-static void end_by_libomp(struct cg *cg, const char *end)
+static void end_by_libomp(struct cg *cg, const char *condition, const char *end)
 {
-    cg_line(cg, "%s(&@at, @thread);", end);
+    cg_line(cg, "%s%s(&@at, @thread);", condition, end);
     cg_close(cg);
 }
 
 /* An ordered region that clang does not take. */
 static void write_ordered(struct cg *cg, const struct omp_construct *c)
 {
-    begin_by_libomp(cg, "__kmpc_ordered", "__kmpc_end_ordered");
+    begin_by_libomp(cg, "", "__kmpc_ordered", "__kmpc_end_ordered");
     cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
-    end_by_libomp(cg, "__kmpc_end_ordered");
+    end_by_libomp(cg, "", "__kmpc_end_ordered");
 }
 
 static void write_version(struct cg *cg, const struct omp_construct *c)
@@ -586,20 +588,21 @@ static void write_host_version(struct cg *cg, const struct omp_construct *c)
     const char **env = cg_push_env(cg, true);
     static const char begin[] = "__kmpc_serialized_parallel",
                       end[] = "__kmpc_end_serialized_parallel";
+    const char *nested = cg_strf(cg, "if (@host.level) ");
     bool teams = has_teams(c), alone = !teams && !cg->unit->for_gcc;
     cg_open_scope(cg);
     declare_here(cg, c);
     cg_line(cg, "struct __ompgpu_host @host;");
     cg_line(cg, "__ompgpu_host_begin(&@host, &@here, %d);",
-            alone                         ? OMPGPU_HOST_NESTED
+            alone                         ? OMPGPU_HOST_ALONE
             : teams && !cg->unit->for_gcc ? OMPGPU_HOST_TEAMS
                                           : OMPGPU_HOST_OWN);
     make_allocators(cg, c);
     if (alone)
-        begin_by_libomp(cg, begin, end);
+        begin_by_libomp(cg, nested, begin, end);
     write_version(cg, c);
     if (alone)
-        end_by_libomp(cg, end);
+        end_by_libomp(cg, nested, end);
     destroy_allocators(cg, c->clauses);
     cg_line(cg, "__ompgpu_host_end(&@host);");
     cg_close(cg);
