@@ -179,9 +179,15 @@ static void find_starts(struct fe *fe, struct fe_function *f, CXCursor c)
 /* What the result is made of. */
 static CXCursor tag_of_result(CXCursor function)
 {
-    CXType t = clang_getCursorResultType(function);
-    while (t.kind == CXType_Pointer)
-        t = clang_getPointeeType(t);
+    CXType t = clang_getCursorResultType(function), inner = t;
+    while (inner.kind != CXType_Invalid) {
+        t = inner;
+        inner = clang_getPointeeType(t);
+        if (inner.kind == CXType_Invalid)
+            inner = clang_getArrayElementType(t);
+        if (inner.kind == CXType_Invalid)
+            inner = clang_getResultType(t);
+    }
     return clang_getTypeDeclaration(t);
 }
 

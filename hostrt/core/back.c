@@ -229,23 +229,26 @@ static int move_now(void *unused, char *dst, const char *src, size_t size)
     return 0;
 }
 
-/* Pointers that are attached no longer: not what has been written there when they were. */
-static int for_detached(const struct ompgpu_back_copy *c, const char *stage,
-                        int (*move)(void *, char *, const char *, uintptr_t unless), void *argument)
+int ompgpu_back_detached(const struct ompgpu_back_copy *c, const char *stage,
+                         int (*move)(void *, char *, const char *), void *argument)
 {
     const struct ompgpu_attachment *a;
     for (unsigned i = ompgpu_first_attachment(c->entry, c->begin);
          (a = ompgpu_attachment_before(c->entry, i, c->begin + c->size)); i++)
         if (!ompgpu_is_attached(a) && a->host >= c->begin &&
             c->begin + c->size - a->host >= sizeof(void *) &&
-            move(argument, (char *)a->host, stage + c->at + (a->host - c->begin), a->value))
+            move(argument, (char *)a->host, stage + c->at + (a->host - c->begin)))
             return -1;
     return 0;
 }
 
-static int move_pointer_now(void *unused, char *dst, const char *src, uintptr_t unless)
+static int move_pointer_now(void *device, char *dst, const char *src)
 {
-    return memcmp(src, &unless, sizeof unless) ? move_now(unused, dst, src, sizeof unless) : 0;
+    uintptr_t value;
+    memcpy(&value, src, sizeof value);
+    if (!ompgpu_may_be_pointee(device, value))
+        memcpy(dst, &value, sizeof value);
+    return 0;
 }
 
 int ompgpu_back_run(struct ompgpu_back *b, struct ompgpu_device *dev, struct ompgpu_thread *t,
@@ -259,7 +262,7 @@ int ompgpu_back_run(struct ompgpu_back *b, struct ompgpu_device *dev, struct omp
         bad = -1;
     for (unsigned i = 0; i < b->n && stage && !bad; i++) {
         ompgpu_back_pieces(&b->copies[i], stage, move_now, NULL);
-        for_detached(&b->copies[i], stage, move_pointer_now, NULL);
+        ompgpu_back_detached(&b->copies[i], stage, move_pointer_now, dev);
     }
     if (staged)
         put_stage(t);
@@ -274,8 +277,8 @@ struct moves {
         struct one_move *next;
         char *dst;
         const char *src;
-        size_t size; /* 0: a pointer, unless it is this value */
-        uintptr_t unless;
+        size_t size;
+        struct ompgpu_device *pointer; /* it is a pointer of that device's; NULL: it is not */
     } *first;
 };
 
@@ -290,22 +293,22 @@ static int keep_move(struct moves *all, const struct one_move *move)
 static int move_later(void *argument, char *dst, const char *src, size_t size)
 {
     struct moves *all = argument;
-    return keep_move(all, &(struct one_move){ all->first, dst, src, size, 0 });
+    return keep_move(all, &(struct one_move){ all->first, dst, src, size, NULL });
 }
 
-static int move_pointer_later(void *argument, char *dst, const char *src, uintptr_t unless)
+static int move_pointer_later(void *argument, char *dst, const char *src)
 {
     struct moves *all = argument;
-    return keep_move(all, &(struct one_move){ all->first, dst, src, 0, unless });
+    return keep_move(all, &(struct one_move){ all->first, dst, src, 0, all->task->dev });
 }
 
 static void make_moves(void *first)
 {
     for (const struct one_move *m = first; m; m = m->next)
-        if (m->size)
-            memcpy(m->dst, m->src, m->size);
+        if (m->pointer)
+            move_pointer_now(m->pointer, m->dst, m->src);
         else
-            move_pointer_now(NULL, m->dst, m->src, m->unless);
+            memcpy(m->dst, m->src, m->size);
 }
 
 static int enqueue_moves(struct ompgpu_back *b, struct ompgpu_task *t, const char *stage)
@@ -313,7 +316,7 @@ static int enqueue_moves(struct ompgpu_back *b, struct ompgpu_task *t, const cha
     struct moves all = { t, NULL };
     for (unsigned i = 0; i < b->n; i++)
         if (ompgpu_back_pieces(&b->copies[i], stage, move_later, &all) ||
-            for_detached(&b->copies[i], stage, move_pointer_later, &all))
+            ompgpu_back_detached(&b->copies[i], stage, move_pointer_later, &all))
             return -1;
     return t->dev->plugin->queue_call(t->dev->ordinal, t->queue->handle, make_moves, all.first);
 }

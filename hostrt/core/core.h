@@ -481,6 +481,8 @@ struct ompgpu_device {
     pthread_cond_t synced;                /* and tells them */
     /* changed with the whole table held, read with a part of it */
     struct ompgpu_ranges wide; /* mappings that lie in more than one granule */
+    /* atomic: all device addresses that pointers have been attached to lie between these */
+    uintptr_t pointees_low, pointees_high;
     struct ompgpu_link *links;
     unsigned wide_busy;               /* of `wide` */
     uint64_t construct;               /* how many constructs have counted that held all of it */
@@ -710,9 +712,11 @@ struct ompgpu_attachment *ompgpu_attachment_in(const struct ompgpu_entry *, uint
 /* The one at this address; new ones have the value 0.  NULL: out of memory */
 struct ompgpu_attachment *ompgpu_attachment_get(struct ompgpu_entry *, uintptr_t host);
 void ompgpu_attachment_drop(struct ompgpu_entry *, struct ompgpu_attachment *);
-/* The pointer leads to the mapping.  false: out of memory */
-bool ompgpu_pointer_note(struct ompgpu_entry *pointee, uintptr_t host);
-bool ompgpu_pointer_is_noted(const struct ompgpu_entry *pointee, uintptr_t host);
+/* The pointer at this address leads to the mapping, with this value.  false: out of memory */
+bool ompgpu_pointer_note(struct ompgpu_device *, struct ompgpu_entry *pointee, uintptr_t host,
+                         uintptr_t value);
+/* Of that device. */
+bool ompgpu_may_be_pointee(const struct ompgpu_device *, uintptr_t value);
 /* May who holds these locks detach all that lead to it? */
 bool ompgpu_pointers_held(const struct ompgpu_device *, const struct ompgpu_entry *pointee,
                           unsigned held);
@@ -748,6 +752,10 @@ void ompgpu_back_expect(struct ompgpu_thread *, const struct ompgpu_entry *);
 /* After its launch: begins the copies of what is expected. */
 void ompgpu_back_prefetch(struct ompgpu_thread *, const struct ompgpu_device *);
 void ompgpu_back_free(struct ompgpu_back *); /* the list */
+/* Calls move(dst, src) for pointers in it that are attached no longer: the host gets no address of
+ * a pointee. */
+int ompgpu_back_detached(const struct ompgpu_back_copy *, const char *stage,
+                         int (*move)(void *, char *, const char *), void *argument);
 /* Calls move(dst, src, size) for what of a copy is and was no attached pointer; nonzero ends it. */
 int ompgpu_back_pieces(const struct ompgpu_back_copy *, const char *stage,
                        int (*move)(void *, char *, const char *, size_t), void *argument);
@@ -762,7 +770,6 @@ struct ompgpu_fill { /* what one construct copies to the device */
         size_t size; /* 0: the pointer at begin gets … */
         /* … a value; its attachment had the one before, or 0: there was none */
         uintptr_t value, before;
-        const struct ompgpu_entry *pointee_before;
     } few[OMPGPU_FEW_FILL], *copies;
     unsigned n, room, done;
     const struct ompgpu_map *failed;

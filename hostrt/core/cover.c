@@ -118,6 +118,8 @@ int ompgpu_covered_leave(struct work *w, struct ompgpu_entry *by, const struct o
     for (unsigned i = 0; i < e->nuses; i++)
         if (ompgpu_task_await(w->task, e->uses[i]))
             return ompgpu_item_failed(w, m);
+    if (ompgpu_pointers_held(w->dev, e, w->held))
+        ompgpu_detach(w->dev, e);
     *at = e->next_covered;
     ompgpu_data_put(w, e);
     return 0;

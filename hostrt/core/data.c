@@ -221,7 +221,8 @@ void ompgpu_data_put(struct work *w, struct ompgpu_entry *e)
 
 static void remove_entry(struct work *w, struct ompgpu_entry *e)
 {
-    ompgpu_detach(w->dev, e);
+    if (ompgpu_pointers_held(w->dev, e, w->held)) /* else after a failure */
+        ompgpu_detach(w->dev, e);
     ompgpu_present_remove(w->dev, e);
     ompgpu_uncover(w->dev, e, e->covered);
     e->covered = NULL;
@@ -411,7 +412,7 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
         return 0;
     if (!sent && a->pointee && a->construct == w->number)
         return ompgpu_item_lies_apart(w, m, pointee);
-    if (!ompgpu_pointer_note(pointee, host) ||
+    if (!ompgpu_pointer_note(w->dev, pointee, host, value) ||
         (!sent && ompgpu_fill_add_pointer(&w->fill, e, m, host, value, a))) {
         if (!a->value)
             ompgpu_attachment_drop(e, a);
@@ -428,13 +429,11 @@ static void undo_attaching(struct work *w)
 {
     for (unsigned i = w->fill.n; i-- > w->fill.done;) {
         const struct ompgpu_fill_copy *c = &w->fill.copies[i];
-        const struct ompgpu_entry *before = c->pointee_before;
         struct ompgpu_attachment *a = ompgpu_attachment_in(c->entry, c->begin, c->begin + 1);
         if (c->size || !a || a->host != c->begin || a->construct != w->number)
             continue;
-        bool was = before && before->listed && ompgpu_pointer_is_noted(before, c->begin);
-        if (c->before)
-            a->value = c->before, a->pointee = was ? before : NULL, a->construct = 0;
+        if (c->before) /* what that led to may have gone meanwhile */
+            a->value = c->before, a->pointee = NULL, a->construct = 0;
         else
             ompgpu_attachment_drop(c->entry, a);
     }

@@ -45,8 +45,7 @@ int ompgpu_fill_add_pointer(struct ompgpu_fill *f, struct ompgpu_entry *e,
                                         .map = m,
                                         .begin = host,
                                         .value = value,
-                                        .before = before ? before->value : 0,
-                                        .pointee_before = before ? before->pointee : NULL };
+                                        .before = before ? before->value : 0 };
     return c ? 0 : -1;
 }
 

@@ -48,6 +48,10 @@ struct ompgpu_attachments { /* by address */
     struct ompgpu_attachment *list;
     unsigned n, room;
 };
+struct ompgpu_addresses { /* in any order, some more than once */
+    uintptr_t *list;
+    unsigned n, room;
+};
 enum { OMPGPU_REFS_INFINITE = -1 };
 enum { OMPGPU_LARGEST_ALIGNMENT = 16 }; /* of a type without an attribute */
 struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads without the lock */
@@ -94,7 +98,7 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
     struct ompgpu_ticket filling, *uses;
     unsigned nuses, room_for_uses;
     struct ompgpu_attachments attached; /* pointers in it; guarded by its part of the table */
-    struct ompgpu_attachments pointers; /* that lead to it, or did: their addresses */
+    struct ompgpu_addresses pointers;   /* of pointers that lead to it, or did */
     long pointees; /* of `pointer`: references of list items that it leads to (cover.c) */
     /* mappings of pointers that this one has taken the place of, and the next one of those */
     struct ompgpu_entry *covered, *next_covered;

@@ -200,11 +200,18 @@ static int swap_bytes(void *unused, char *host, const char *shadow, size_t size)
     return 0;
 }
 
-static bool swap_entry(struct ompgpu_entry *e, void *unused)
+static int swap_pointer(void *device, char *host, const char *shadow)
 {
-    (void)unused;
+    uintptr_t value;
+    memcpy(&value, shadow, sizeof value);
+    return ompgpu_may_be_pointee(device, value) ? 0 : swap_bytes(NULL, host, shadow, sizeof value);
+}
+
+static bool swap_entry(struct ompgpu_entry *e, void *device)
+{
     const struct ompgpu_back_copy all = { e, NULL, e->begin, e->end - e->begin, 0 };
     ompgpu_back_pieces(&all, (const char *)e->device, swap_bytes, NULL);
+    ompgpu_back_detached(&all, (const char *)e->device, swap_pointer, device);
     return true;
 }
 
@@ -268,7 +275,7 @@ void ompgpu_rescued_begin(struct ompgpu_device *dev, const struct ompgpu_where *
     if (!wrong) {
         /* others wait for the end */
         __atomic_store_n(&dev->unsynced, ompgpu_self(), __ATOMIC_RELEASE);
-        visit_entries(dev, swap_entry, NULL);
+        visit_entries(dev, swap_entry, dev);
     }
     ompgpu_tables_unlock(dev, held);
     if (wrong)
@@ -282,7 +289,7 @@ void ompgpu_rescued_end(void)
         return;
     visit.dev = NULL;
     unsigned held = ompgpu_tables_lock(v.dev);
-    visit_entries(v.dev, swap_entry, NULL);
+    visit_entries(v.dev, swap_entry, v.dev);
     ompgpu_tables_unlock(v.dev, held);
     if (ompgpu_data_exit(v.dev, &v.where, v.maps, v.nmaps, OMPGPU_LEAVE_REGION, NULL))
         ompgpu_fatal(&v.where, "%s", ompgpu_plugin_message());

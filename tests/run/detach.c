@@ -93,6 +93,24 @@ static void no_device_addresses(void)
     CHECK_EQ(b[1], 10);
 }
 
+/* A kernel that changes attached pointers is wrong, but the host keeps its own. */
+static void swapped(void)
+{
+    int a[4] = { 1, 2, 3, 4 }, b[4] = { 5, 6, 7, 8 };
+    struct vector s = { 4, a, b };
+#pragma omp target data map(tofrom: s)
+    {
+#pragma omp target map(tofrom: s.p[0:4], s.q[0:4])
+        {
+            int *t = s.p;
+            s.p = s.q + 1;
+            s.q = t;
+            s.q[0]++;
+        }
+    }
+    CHECK(s.p == a && s.q == b && a[0] == 2);
+}
+
 static void declare_target(void)
 {
     int a[4] = { 1, 2, 3, 4 }, b[4] = { 5, 6, 7, 8 }, r = -1, device = omp_get_default_device();
@@ -159,6 +177,7 @@ int main(void)
     shorter_list();
     updates();
     no_device_addresses();
+    swapped();
     declare_target();
     threads();
     return RESULT;

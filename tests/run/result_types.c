@@ -38,6 +38,16 @@ const struct block declared_only(int x)
     struct block b = { x * 3 };
     return b;
 }
+struct row { int c; } (*rows(int k))[2];
+struct row (*rows(int k))[2]
+{
+    static struct row r[1][2];
+    r[0][1].c = k;
+    return r;
+}
+struct given { int f; } (*giver(void))(int);
+static struct given give(int z) { return (struct given){ z }; }
+struct given (*giver(void))(int) { return give; }
 #pragma omp end declare target
 
 /* This one is the host's, its region is not. */
@@ -68,11 +78,12 @@ int main(void)
         b = declared_only(3).x;
         align = _Alignof(struct block);
         one.q++;
+        y += (*rows(5))[1].c + giver()(8).f;
     }
     CHECK_EQ(sum, 8);
     CHECK_EQ(p.x, 7);
     CHECK_EQ(n, TWO);
-    CHECK_EQ(y, 5);
+    CHECK_EQ(y, 5 + 5 + 8);
     CHECK(f == 2.5f);
     CHECK_EQ(b, 9);
     CHECK_EQ(align, 32);

@@ -580,27 +580,54 @@ static void write_no_version(struct cg *cg, const struct omp_construct *c)
     cg_close(cg);
 }
 
+/* A reduction that no parallel construct of the region is around.  clang takes what it reduces for
+ * private, unless a construct around the region shares it. */
+static bool reduces_in_one_thread(const struct omp_construct *c)
+{
+    const unsigned kinds = OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE | OMPL_LOOP;
+    bool found = false;
+    for (const struct omp_construct *k = c->child; k && !found; k = k->next)
+        found = !(k->leaves & OMPL_PARALLEL) &&
+                (((k->leaves & kinds) && cg_clause(k, OMPC_REDUCTION)) || reduces_in_one_thread(k));
+    return found;
+}
+
+static void open_team_of_one(struct cg *cg, const struct omp_construct *c)
+{
+    cg_marker(cg, c->place);
+    cg_puts(cg, "#pragma omp parallel num_threads(1)\n");
+    cg_open_scope(cg);
+    for (unsigned i = 0; i < c->ncaptures; i++)
+        mention_bounds(cg, c, c->captures[i].var);
+}
+
 /* In a parallel construct, which may be around a call of this function, the region's worksharing
  * and barriers must not be the team's: it gets a team of one thread, as libgomp does by itself.
- * Without a construct, which context selectors would see. */
+ * Without a construct, which context selectors would see, where that will do. */
 static void write_host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
     static const char begin[] = "__kmpc_serialized_parallel",
                       end[] = "__kmpc_end_serialized_parallel";
     const char *nested = cg_strf(cg, "if (@host.level) ");
-    bool teams = has_teams(c), alone = !teams && !cg->unit->for_gcc;
+    bool teams = has_teams(c), wrapped = !teams && !cg->unit->for_gcc && reduces_in_one_thread(c),
+         alone = !teams && !cg->unit->for_gcc && !wrapped;
     cg_open_scope(cg);
     declare_here(cg, c);
     cg_line(cg, "struct __ompgpu_host @host;");
     cg_line(cg, "__ompgpu_host_begin(&@host, &@here, %d);",
-            alone                         ? OMPGPU_HOST_ALONE
+            wrapped                       ? OMPGPU_HOST_NESTED
+            : alone                       ? OMPGPU_HOST_ALONE
             : teams && !cg->unit->for_gcc ? OMPGPU_HOST_TEAMS
                                           : OMPGPU_HOST_OWN);
     make_allocators(cg, c);
     if (alone)
         begin_by_libomp(cg, nested, begin, end);
+    if (wrapped)
+        open_team_of_one(cg, c);
     write_version(cg, c);
+    if (wrapped)
+        cg_close(cg);
     if (alone)
         end_by_libomp(cg, nested, end);
     destroy_allocators(cg, c->clauses);
