@@ -110,9 +110,13 @@ void ompgpu_host_find(void)
     pthread_once(&once, find_routines);
 }
 
+/* This thread must be known to libomp before the other: where a tool listens, libomp 22 looks at
+ * the thread that has come first, which must not have gone (__kmpc_end_critical). */
 static void begin_libomp(void)
 {
     pthread_t thread;
+    if (complete)
+        libomp.thread(NULL);
     if (complete &&
         (pthread_create(&thread, NULL, read_initial, NULL) || pthread_join(thread, NULL)))
         initial = read_icvs();
