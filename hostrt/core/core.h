@@ -779,10 +779,8 @@ struct ompgpu_fill { /* what one construct copies to the device */
 /* Both with the entry's part of the table held. */
 int ompgpu_fill_add(struct ompgpu_fill *, struct ompgpu_entry *, const struct ompgpu_map *,
                     uintptr_t begin, size_t size);
-/* before: its attachment so far; NULL: none */
 int ompgpu_fill_add_pointer(struct ompgpu_fill *, struct ompgpu_entry *, const struct ompgpu_map *,
-                            uintptr_t host, uintptr_t value,
-                            const struct ompgpu_attachment *before);
+                            uintptr_t host, uintptr_t value, uintptr_t before);
 /* Makes the copies, or as many as `done` says and the next has failed. */
 int ompgpu_fill_run(struct ompgpu_fill *, struct ompgpu_device *, struct ompgpu_task *,
                     uint64_t number, const struct ompgpu_where *);

@@ -82,7 +82,7 @@ int ompgpu_cover_attach(struct work *w, const struct ompgpu_map *m, struct ompgp
             if (!was->pointee)
                 continue;
             struct ompgpu_attachment *a = ompgpu_attachment_get(by, was->host);
-            if (!a || ompgpu_fill_add_pointer(&w->fill, by, m, was->host, was->value, NULL))
+            if (!a || ompgpu_fill_add_pointer(&w->fill, by, m, was->host, was->value, 0))
                 return -1;
             a->value = was->value, a->pointee = was->pointee;
         }

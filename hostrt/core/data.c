@@ -399,7 +399,7 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
         return 0;
     if (!pointee)
         return is_fresh(w, e) &&
-                       ompgpu_fill_add_pointer(&w->fill, e, m, host, (uintptr_t)m->base, NULL)
+                       ompgpu_fill_add_pointer(&w->fill, e, m, host, (uintptr_t)m->base, 0)
                    ? ompgpu_item_failed(w, m)
                    : 0;
     uintptr_t value =
@@ -413,7 +413,7 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
     if (!sent && a->pointee && a->construct == w->number)
         return ompgpu_item_lies_apart(w, m, pointee);
     if (!ompgpu_pointer_note(w->dev, pointee, host, value) ||
-        (!sent && ompgpu_fill_add_pointer(&w->fill, e, m, host, value, a))) {
+        (!sent && ompgpu_fill_add_pointer(&w->fill, e, m, host, value, a->value))) {
         if (!a->value)
             ompgpu_attachment_drop(e, a);
         return ompgpu_item_failed(w, m);

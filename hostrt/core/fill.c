@@ -37,15 +37,13 @@ int ompgpu_fill_add(struct ompgpu_fill *f, struct ompgpu_entry *e, const struct 
 
 int ompgpu_fill_add_pointer(struct ompgpu_fill *f, struct ompgpu_entry *e,
                             const struct ompgpu_map *m, uintptr_t host, uintptr_t value,
-                            const struct ompgpu_attachment *before)
+                            uintptr_t before)
 {
     struct ompgpu_fill_copy *c = new_copy(f);
     if (c)
-        *c = (struct ompgpu_fill_copy){ .entry = e,
-                                        .map = m,
-                                        .begin = host,
-                                        .value = value,
-                                        .before = before ? before->value : 0 };
+        *c = (struct ompgpu_fill_copy){
+            .entry = e, .map = m, .begin = host, .value = value, .before = before
+        };
     return c ? 0 : -1;
 }
 

@@ -9,9 +9,7 @@
 
 static bool is_mask(LLVMValueRef i)
 {
-    static const char name[] = "llvm.ptrmask";
-    LLVMValueRef f = LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
-    return f && LLVMGetIntrinsicID(f) == LLVMLookupIntrinsicID(name, sizeof name - 1) &&
+    return LLVMIsACallInst(i) && text_starts(ir_intrinsic(LLVMGetCalledValue(i)), "llvm.ptrmask") &&
            LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMPointerTypeKind;
 }
 

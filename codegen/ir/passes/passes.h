@@ -38,6 +38,7 @@
  *   branches.c    GPUs: loops go back where their condition holds, other branches fall through
  *   arrays.c      GPUs: arrays of run-time size lie in frames of the device runtime
  *   shifts.c      shifts of 65 to 128 bits are of halves
+ *   masks.c       GPUs: pointers with bits masked off are computed, without LLVM's intrinsic
  *   undefined.c   GPUs: what is not defined on one way to a block is 0 there
  *   order.c       variables stand in an order that does not differ from run to run
  *   threads.c     emulated device: loops over the threads of a team
