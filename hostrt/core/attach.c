@@ -164,12 +164,12 @@ bool ompgpu_pointer_note(struct ompgpu_device *dev, struct ompgpu_entry *pointee
     return add_address(&pointee->pointers, host);
 }
 
-bool ompgpu_pointers_held(const struct ompgpu_device *dev, const struct ompgpu_entry *pointee,
-                          unsigned held)
+bool ompgpu_pointers_lie_in(const struct ompgpu_device *dev, const struct ompgpu_entry *pointee,
+                            unsigned held)
 {
     enum { FEW = 16 };
     const struct ompgpu_addresses *s = &pointee->pointers;
-    if (!s->n || !held || (held & OMPGPU_WHOLE))
+    if (held & OMPGPU_WHOLE)
         return true;
     for (unsigned i = 0; i < s->n && s->n <= FEW && !dev->wide.count; i++) {
         unsigned owner = __atomic_load_n(ompgpu_owner_of((struct ompgpu_device *)dev, s->list[i]),
@@ -188,7 +188,7 @@ static void detach(struct ompgpu_entry *e, uintptr_t host, const struct ompgpu_e
         __atomic_store_n(&a->pointee, NULL, __ATOMIC_RELAXED);
 }
 
-void ompgpu_detach(struct ompgpu_device *dev, struct ompgpu_entry *pointee)
+void ompgpu_detach_all(struct ompgpu_device *dev, struct ompgpu_entry *pointee)
 {
     for (unsigned i = 0; i < pointee->pointers.n; i++) {
         uintptr_t host = pointee->pointers.list[i];

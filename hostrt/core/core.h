@@ -717,11 +717,22 @@ bool ompgpu_pointer_note(struct ompgpu_device *, struct ompgpu_entry *pointee, u
                          uintptr_t value);
 /* Of that device. */
 bool ompgpu_may_be_pointee(const struct ompgpu_device *, uintptr_t value);
-/* May who holds these locks detach all that lead to it? */
-bool ompgpu_pointers_held(const struct ompgpu_device *, const struct ompgpu_entry *pointee,
-                          unsigned held);
+/* With these parts of the table held, are all that lead to it? */
+bool ompgpu_pointers_lie_in(const struct ompgpu_device *, const struct ompgpu_entry *pointee,
+                            unsigned held);
+/* May who holds these locks detach them? */
+static inline bool ompgpu_pointers_held(const struct ompgpu_device *dev,
+                                        const struct ompgpu_entry *pointee, unsigned held)
+{
+    return !pointee->pointers.n || !held || ompgpu_pointers_lie_in(dev, pointee, held);
+}
 /* The mapping goes: no pointer is attached to it any longer. */
-void ompgpu_detach(struct ompgpu_device *, struct ompgpu_entry *pointee);
+void ompgpu_detach_all(struct ompgpu_device *, struct ompgpu_entry *pointee);
+static inline void ompgpu_detach(struct ompgpu_device *dev, struct ompgpu_entry *pointee)
+{
+    if (pointee->pointers.n)
+        ompgpu_detach_all(dev, pointee);
+}
 
 /* ------------------------------------------------------------------ copies back (back.c) */
 enum { OMPGPU_FEW_BACK = 8 };

@@ -116,12 +116,11 @@ struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin
 void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
     struct ompgpu_spares *s = spares_of(dev, e);
-    ompgpu_xfree(e->uses);
-    ompgpu_xfree(e->attached.list);
-    ompgpu_xfree(e->pointers.list);
-    ompgpu_xfree(e->agreed);
-    ompgpu_xfree(e->had);
-    ompgpu_xfree(e->shadow);
+    void *const owned[] = { e->uses,   e->attached.list, e->pointers.list,
+                            e->agreed, e->had,           e->shadow };
+    for (unsigned i = 0; i < sizeof owned / sizeof *owned; i++)
+        if (owned[i]) /* seldom */
+            ompgpu_xfree(owned[i]);
     STORE(&e->count, (LOAD(&e->count) & ~(NEXT_LIFE - 1)) + NEXT_LIFE);
     STORE(&e->begin, 0);
     STORE(&e->end, 0);
@@ -176,14 +175,17 @@ static inline bool may_be(const place *p, uint64_t hash)
     return (LOAD(p) & (LINE - 1)) == tag_of(hash);
 }
 
-/* Bit per place whose mapping may be the one.  But for the first, which it is where there are few,
- * without branches: a processor that guesses where it is would guess wrong, and know it only when
- * the line has come from memory.  Where the first is a wrong one, the treap has the right one. */
+/* Bit per place whose mapping may be the one.  But for the first, which it is where there are few
+ * (and after which there is none where it is empty), without branches: a processor that guesses
+ * where it is would guess wrong, and know it only when the line has come from memory.  Where the
+ * first is a wrong one, the treap has the right one. */
 static inline unsigned match(const place *set, uint64_t hash)
 {
     unsigned found = 0;
     if (may_be(&set[0], hash))
         return 1;
+    if (!LOAD(&set[0]))
+        return 0;
     for (unsigned i = 1; i < WAYS; i++)
         found |= (unsigned)may_be(&set[i], hash) << i;
     return found;

@@ -87,13 +87,12 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
         long refs, holds;
     } taken; /* by the construct at work, which leaves */
     const char *name, *file;
-    unsigned line;    /* who mapped it, for messages */
-    uint64_t *agreed; /* for OMPGPU_CHECK=stale: what the device got last (agreed.c); NULL: … */
+    unsigned line; /* who mapped it, for messages */
+    /* for OMPGPU_CHECK=stale: its device memory has got nothing; bytes of that, or of the host's,
+     * are known to be old, since a region; the region that begins names it */
+    bool unsent, outdated, newer, wanted;
+    uint64_t *agreed; /* … what the device got last (agreed.c); NULL: … */
     char *had;        /* … and what its memory had then; NULL: the same */
-    bool unsent;      /* … it has got nothing */
-    bool outdated;    /* … bytes of it are known to be; those of the host are, since a region */
-    bool newer;
-    bool wanted; /* … by the region that begins */
     /* the deferred construct that fills it, those that use it; no task: none does */
     struct ompgpu_ticket filling, *uses;
     unsigned nuses, room_for_uses;
