@@ -380,6 +380,15 @@ static inline __attribute__((always_inline)) void *__ompgpu_argument(void *list,
         __builtin_types_compatible_p(__typeof__(type), __fp16),                                    \
         (__fp16) * (double *)__ompgpu_argument(&(list), sizeof(double), sizeof(double)),           \
         *(__typeof__(type) *)__ompgpu_argument(&(list), sizeof(type), _Alignof(type)))
+/* around the member of a struct of one member (frontend/lone_member.c) */
+#define __OMPGPU_LONE_BEGIN union {
+#define __OMPGPU_LONE_END                                                                          \
+    char __ompgpu_beside;                                                                          \
+    }                                                                                              \
+    ;
+#else
+#define __OMPGPU_LONE_BEGIN
+#define __OMPGPU_LONE_END
 #endif
 
 /* x86-64 packs a structure that is returned in registers; a larger one is taken apart by the

@@ -417,6 +417,8 @@ const char *fe_declaration(struct fe *, CXCursor); /* of a function, by itself, 
 const char *fe_tag_name(struct fe *, CXCursor tag);
 void fe_note_local_type(struct fe *, CXCursor);
 void fe_hoist_types(struct fe *);
+/* lone_member.c */
+void fe_find_lone_members(struct fe *);
 /* a construct for the device that has the one offset in its body, and not the other */
 bool fe_enters_construct(const struct fe *, unsigned from, unsigned to);
 /* arguments.c, clause.c */

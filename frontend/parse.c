@@ -110,6 +110,7 @@ static void (*const passes[])(struct fe *) = {
     fe_check_support,
     fe_find_mistakes,
     fe_find_rejected,
+    fe_find_lone_members,
     fe_hoist_types,
     publish,
 };

@@ -49,9 +49,8 @@
  * Variable length arrays on the device (drv_vla_target)
  *   Symptom: "variable length arrays are not supported for the current target" for nvptx64; no
  *   later stage minds.  Such a text is compiled for wasm64, which has the same sizes,
- *   alignments and passing of structs but those of one member (results:
- *   codegen/ir/link/structs.c), and omp-device makes it
- *   nvptx64 again (codegen/ir/link/read.c).
+ *   alignments and passing of structs but those of one member (frontend/lone_member.c; results:
+ *   codegen/ir/link/structs.c), and omp-device makes it nvptx64 again (codegen/ir/link/read.c).
  *   Tried with 22.1, for nvptx64: -w, and -aux-triple of the host: the same error.  -fopenmp with
  *   -fopenmp-is-target-device: parameters that point to rows are accepted in declare target
  *   functions, arrays are not.  -x cuda: "cannot use variable-length arrays in __device__

@@ -169,9 +169,19 @@ static bool check_duplicates(const struct ir_unit *u)
 }
 
 /* ------------------------------------------------------------------ declared as defined? */
+/* A struct around nothing but another one is passed as that is. */
+static LLVMTypeRef innermost(LLVMTypeRef type)
+{
+    while (LLVMGetTypeKind(type) == LLVMStructTypeKind && LLVMCountStructElementTypes(type) == 1 &&
+           LLVMGetTypeKind(LLVMStructGetTypeAtIndex(type, 0)) == LLVMStructTypeKind)
+        type = LLVMStructGetTypeAtIndex(type, 0);
+    return type;
+}
+
 /* Types of two modules: structs of one shape are different objects. */
 static bool same_type(LLVMTypeRef a, LLVMTypeRef b)
 {
+    a = innermost(a), b = innermost(b);
     LLVMTypeKind kind = LLVMGetTypeKind(a);
     if (a == b)
         return true;
@@ -242,9 +252,7 @@ static bool check_declarations(const struct ir_unit *u, LLVMModuleRef *modules)
                 same_function(wanted, LLVMGetNamedFunction(modules[definition->input], s->name)))
                 continue;
             diag_error("function '%s' is called in '%s' in another way than it is defined in '%s': "
-                       "either the declarations differ, or one of the "
-                       "files has variable length arrays on the device, and the function passes or "
-                       "returns a struct of one member by value",
+                       "the declarations differ",
                        s->name, u->opt->inputs[s->input].name,
                        u->opt->inputs[definition->input].name);
         }

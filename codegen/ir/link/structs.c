@@ -13,12 +13,11 @@
  * members is written to memory.  With one way for both, files call each other, the device runtime,
  * and through pointers.
  *
- *     define void @f(ptr sret(T) %r, …)     define internal void @m(ptr sret(T) %r, …)
- *                                           define T @f(…)
- *                                           {
- *                                               %r = alloca T
- *                                               call void @m(ptr sret(T) %r, …)
- *                                               %v = load T, ptr %r
+ *     define void @f(ptr sret(T) %r, …)     define T @f(…)
+ *     {                                     {
+ *         …                                     %r = alloca T
+ *         ret void                              …
+ *     }                                         %v = load T, ptr %r
  *                                               ret T %v
  *                                           }
  *
@@ -34,10 +33,7 @@
  *
  *     %v = call T %p(…)                     call void %p(ptr sret(T) %t, …)
  *     %m = extractvalue %v, …               memcpy(%d, %t)
- *     store %m, ptr %d, …
- *
- * Not done: a struct of one member is passed and returned by wasm64 as that member, which nobody
- * can see here; a function with variable arguments cannot be called with those of another one. */
+ *     store %m, ptr %d, … */
 #include "codegen/ir/link/link.h"
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
@@ -111,17 +107,67 @@ static bool is_value(LLVMTargetDataRef layout, LLVMTypeRef type)
     return LLVMABISizeOfType(layout, type) <= LARGEST && is_dense(layout, type);
 }
 
+static bool has_struct(LLVMTypeRef type)
+{
+    while (LLVMGetTypeKind(type) == LLVMArrayTypeKind)
+        type = LLVMGetElementType(type);
+    return LLVMGetTypeKind(type) == LLVMStructTypeKind;
+}
+
+static bool has_lone_union(LLVMTypeRef type)
+{
+    LLVMTypeRef inner =
+        LLVMCountStructElementTypes(type) == 1 ? LLVMStructGetTypeAtIndex(type, 0) : NULL;
+    if (!inner || LLVMGetTypeKind(inner) != LLVMStructTypeKind)
+        return false;
+    for (unsigned i = 0; i < LLVMCountStructElementTypes(inner); i++)
+        if (has_struct(LLVMStructGetTypeAtIndex(inner, i)))
+            return false;
+    return true;
+}
+
+/* As it is in a text without the unions of frontend/lone_member.c, so that calls find a function
+ * of their type in another file, and it can be inlined. */
+static LLVMTypeRef as_written(LLVMTypeRef type)
+{
+    LLVMTypeRef written;
+    bool changed = false;
+    if (LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
+        written = as_written(LLVMGetElementType(type));
+        return written == LLVMGetElementType(type)
+                   ? type
+                   : LLVMArrayType2(written, LLVMGetArrayLength2(type));
+    }
+    if (LLVMGetTypeKind(type) != LLVMStructTypeKind)
+        return type;
+    if (has_lone_union(type))
+        type = LLVMStructGetTypeAtIndex(type, 0);
+    unsigned n = LLVMCountStructElementTypes(type);
+    LLVMTypeRef *members = mem_array(n, sizeof *members);
+    for (unsigned i = 0; i < n; i++) {
+        members[i] = as_written(LLVMStructGetTypeAtIndex(type, i));
+        changed |= members[i] != LLVMStructGetTypeAtIndex(type, i);
+    }
+    if (!changed)
+        return type;
+    written = LLVMStructCreateNamed(LLVMGetTypeContext(type), "");
+    LLVMStructSetBody(written, members, n, LLVMIsPackedStruct(type));
+    return written;
+}
+
 /* The type that the attribute names, where it is a value's. */
 static LLVMTypeRef converted(LLVMValueRef f, LLVMAttributeRef sret)
 {
     LLVMTypeRef type = sret ? LLVMGetTypeAttributeValue(sret) : NULL;
-    return type && is_value(LLVMGetModuleDataLayout(LLVMGetGlobalParent(f)), type) ? type : NULL;
+    return type && is_value(LLVMGetModuleDataLayout(LLVMGetGlobalParent(f)), type)
+               ? as_written(type)
+               : NULL;
 }
 
 static LLVMTypeRef struct_returned(LLVMValueRef f)
 {
     LLVMTypeRef type = LLVMGlobalGetValueType(f);
-    LLVMAttributeRef sret = LLVMCountParamTypes(type) && !LLVMIsFunctionVarArg(type)
+    LLVMAttributeRef sret = LLVMCountParamTypes(type)
                                 ? LLVMGetEnumAttributeAtIndex(f, 1, ir_attribute_kind("sret"))
                                 : NULL;
     return converted(f, sret);
@@ -130,7 +176,7 @@ static LLVMTypeRef struct_returned(LLVMValueRef f)
 static LLVMTypeRef struct_wanted(LLVMValueRef call)
 {
     LLVMTypeRef type = LLVMGetCalledFunctionType(call);
-    LLVMAttributeRef sret = LLVMCountParamTypes(type) && !LLVMIsFunctionVarArg(type)
+    LLVMAttributeRef sret = LLVMCountParamTypes(type)
                                 ? LLVMGetCallSiteEnumAttribute(call, 1, ir_attribute_kind("sret"))
                                 : NULL;
     return converted(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)), sret);
@@ -142,7 +188,7 @@ static LLVMTypeRef type_of_value(LLVMTypeRef type, LLVMTypeRef result)
     unsigned n = LLVMCountParamTypes(type);
     LLVMTypeRef *params = mem_array(n, sizeof *params);
     LLVMGetParamTypes(type, params);
-    return LLVMFunctionType(result, params + 1, n - 1, false);
+    return LLVMFunctionType(result, params + 1, n - 1, LLVMIsFunctionVarArg(type));
 }
 
 /* ------------------------------------------------------------------ functions */
@@ -168,11 +214,11 @@ static void copy_all_attributes(LLVMValueRef from, LLVMValueRef to, unsigned fir
         copy_attributes(from, to, i + 1, i - first + into + 1);
 }
 
-/* It takes the name of f, which is called `other` then. */
-static LLVMValueRef declare_like(LLVMValueRef f, const char *other, LLVMTypeRef type)
+/* It takes the name of f. */
+static LLVMValueRef declare_like(LLVMValueRef f, LLVMTypeRef type)
 {
     const char *name = mem_strdup(ir_name(f));
-    LLVMSetValueName2(f, other, strlen(other));
+    LLVMSetValueName2(f, "", 0);
     LLVMValueRef g = LLVMAddFunction(LLVMGetGlobalParent(f), name, type);
     LLVMSetLinkage(g, LLVMGetLinkage(f));
     LLVMSetVisibility(g, LLVMGetVisibility(f));
@@ -180,51 +226,57 @@ static LLVMValueRef declare_like(LLVMValueRef f, const char *other, LLVMTypeRef 
     return g;
 }
 
-static LLVMValueRef call_like(LLVMBuilderRef b, LLVMValueRef call, LLVMTypeRef type,
-                              LLVMValueRef *args)
+/* All that f is called for is g, which has its body, if there is one. */
+static void replace_function(LLVMValueRef f, LLVMValueRef g)
 {
-    LLVMValueRef other =
-        LLVMBuildCall2(b, type, LLVMGetCalledValue(call), args, LLVMCountParamTypes(type), "");
+    LLVMReplaceAllUsesWith(f, g);
+    if (LLVMGetSubprogram(f))
+        LLVMSetSubprogram(g, LLVMGetSubprogram(f));
+    for (LLVMBasicBlockRef block; (block = LLVMGetFirstBasicBlock(f));) {
+        LLVMRemoveBasicBlockFromParent(block);
+        LLVMAppendExistingBasicBlock(g, block);
+    }
+    LLVMDeleteFunction(f);
+}
+
+static LLVMValueRef call_like(LLVMBuilderRef b, LLVMValueRef call, LLVMTypeRef type,
+                              LLVMValueRef *args, unsigned n)
+{
+    LLVMValueRef other = LLVMBuildCall2(b, type, LLVMGetCalledValue(call), args, n, "");
     LLVMSetInstructionCallConv(other, LLVMGetInstructionCallConv(call));
     return other;
 }
 
-static void write_body(LLVMValueRef g, LLVMValueRef f, LLVMTypeRef result)
+static LLVMValueRef make_room(LLVMBuilderRef b, LLVMValueRef f, LLVMTypeRef result)
 {
-    unsigned n = LLVMCountParams(f);
-    LLVMValueRef *args = mem_array(n, sizeof *args);
-    LLVMContextRef ctx = LLVMGetModuleContext(LLVMGetGlobalParent(f));
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(ctx);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(ctx, g, ""));
-    args[0] = LLVMBuildAlloca(b, result, "");
     LLVMAttributeRef align = LLVMGetEnumAttributeAtIndex(f, 1, ir_attribute_kind("align"));
-    if (align && LLVMGetEnumAttributeValue(align) > LLVMGetAlignment(args[0]))
-        LLVMSetAlignment(args[0], (unsigned)LLVMGetEnumAttributeValue(align));
-    for (unsigned i = 1; i < n; i++)
-        args[i] = LLVMGetParam(g, i - 1);
-    LLVMValueRef call = LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, args, n, "");
-    for (unsigned i = 0; i < n; i++) {
-        LLVMAttributeRef byval = LLVMGetEnumAttributeAtIndex(f, i + 1, ir_attribute_kind("byval"));
-        if (byval)
-            LLVMAddCallSiteAttribute(call, i + 1, byval);
-    }
-    LLVMBuildRet(b, LLVMBuildLoad2(b, result, args[0], ""));
-    LLVMDisposeBuilder(b);
-    LLVMSetLinkage(f, LLVMInternalLinkage);
-    LLVMSetVisibility(f, LLVMDefaultVisibility);
+    LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f)));
+    LLVMSetCurrentDebugLocation2(b, NULL);
+    LLVMValueRef room = LLVMBuildAlloca(b, result, "");
+    if (align && LLVMGetEnumAttributeValue(align) > LLVMGetAlignment(room))
+        LLVMSetAlignment(room, (unsigned)LLVMGetEnumAttributeValue(align));
+    return room;
 }
 
-/* All that is called or has its address taken is the new one. */
-static void return_value(LLVMValueRef f, LLVMTypeRef result)
+static void return_value(LLVMBuilderRef b, LLVMValueRef f, LLVMTypeRef result)
 {
-    LLVMValueRef g = declare_like(f, mem_printf("__ompgpu_memory_%s", ir_name(f)),
-                                  type_of_value(LLVMGlobalGetValueType(f), result));
+    LLVMValueRef room = LLVMIsDeclaration(f) ? NULL : make_room(b, f, result);
+    LLVMValueRef g = declare_like(f, type_of_value(LLVMGlobalGetValueType(f), result));
     copy_all_attributes(f, g, 1, 0);
-    LLVMReplaceAllUsesWith(f, g);
-    if (LLVMIsDeclaration(f))
-        LLVMDeleteFunction(f);
-    else
-        write_body(g, f, result);
+    for (unsigned i = 1; i < LLVMCountParams(f); i++)
+        LLVMReplaceAllUsesWith(LLVMGetParam(f, i), LLVMGetParam(g, i - 1));
+    if (room)
+        LLVMReplaceAllUsesWith(LLVMGetParam(f, 0), room);
+    replace_function(f, g);
+    IR_EACH_BLOCK(block, g) {
+        LLVMValueRef ret = LLVMGetBasicBlockTerminator(block);
+        if (!LLVMIsAReturnInst(ret))
+            continue;
+        LLVMPositionBuilderBefore(b, ret);
+        LLVMSetCurrentDebugLocation2(b, LLVMInstructionGetDebugLoc(ret));
+        LLVMBuildRet(b, LLVMBuildLoad2(b, result, room, ""));
+        ir_erase(ret);
+    }
 }
 
 /* ------------------------------------------------------------------ calls */
@@ -237,7 +289,7 @@ static void take_value(LLVMBuilderRef b, LLVMValueRef call, LLVMTypeRef result)
     LLVMPositionBuilderBefore(b, call);
     LLVMSetCurrentDebugLocation2(b, LLVMInstructionGetDebugLoc(call));
     LLVMValueRef value =
-        call_like(b, call, type_of_value(LLVMGetCalledFunctionType(call), result), args);
+        call_like(b, call, type_of_value(LLVMGetCalledFunctionType(call), result), args, n - 1);
     copy_all_attributes(call, value, 1, 0);
     LLVMBuildStore(b, value, LLVMGetOperand(call, 0));
     ir_erase(call);
@@ -258,12 +310,12 @@ void ir_return_values(LLVMModuleRef m)
     LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(m));
     IR_EACH_FUNCTION(f, m)
         take_values(b, f);
-    LLVMDisposeBuilder(b);
     IR_EACH_FUNCTION(f, m) {
         LLVMTypeRef result = struct_returned(f);
         if (result)
-            return_value(f, result);
+            return_value(b, f, result);
     }
+    LLVMDisposeBuilder(b);
 }
 
 /* ------------------------------------------------------------------ the other way: into memory */
@@ -271,7 +323,7 @@ void ir_return_values(LLVMModuleRef m)
 static LLVMTypeRef result_for_memory(LLVMModuleRef m, LLVMTypeRef type)
 {
     LLVMTypeRef result = LLVMGetReturnType(type);
-    bool memory = LLVMGetTypeKind(result) == LLVMStructTypeKind && !LLVMIsFunctionVarArg(type) &&
+    bool memory = LLVMGetTypeKind(result) == LLVMStructTypeKind &&
                   !is_value(LLVMGetModuleDataLayout(m), result);
     return memory ? result : NULL;
 }
@@ -282,7 +334,7 @@ static LLVMTypeRef type_with_memory(LLVMContextRef ctx, LLVMTypeRef type)
     LLVMTypeRef *params = mem_array(n + 1, sizeof *params);
     params[0] = LLVMPointerTypeInContext(ctx, 0);
     LLVMGetParamTypes(type, params + 1);
-    return LLVMFunctionType(LLVMVoidTypeInContext(ctx), params, n + 1, false);
+    return LLVMFunctionType(LLVMVoidTypeInContext(ctx), params, n + 1, LLVMIsFunctionVarArg(type));
 }
 
 static void copy_bytes(LLVMBuilderRef b, LLVMTargetDataRef layout, LLVMTypeRef type,
@@ -316,21 +368,12 @@ static void return_in_memory(LLVMBuilderRef b, LLVMValueRef f, LLVMTypeRef resul
 {
     LLVMModuleRef m = LLVMGetGlobalParent(f);
     LLVMContextRef ctx = LLVMGetModuleContext(m);
-    LLVMValueRef g = declare_like(f, "", type_with_memory(ctx, LLVMGlobalGetValueType(f)));
+    LLVMValueRef g = declare_like(f, type_with_memory(ctx, LLVMGlobalGetValueType(f)));
     copy_all_attributes(f, g, 0, 1);
     LLVMAddAttributeAtIndex(g, 1, LLVMCreateTypeAttribute(ctx, ir_attribute_kind("sret"), result));
     for (unsigned i = 0; i < LLVMCountParams(f); i++)
         LLVMReplaceAllUsesWith(LLVMGetParam(f, i), LLVMGetParam(g, i + 1));
-    LLVMReplaceAllUsesWith(f, g);
-    if (!LLVMIsDeclaration(f)) {
-        if (LLVMGetSubprogram(f))
-            LLVMSetSubprogram(g, LLVMGetSubprogram(f));
-        for (LLVMBasicBlockRef block; (block = LLVMGetFirstBasicBlock(f));) {
-            LLVMRemoveBasicBlockFromParent(block);
-            LLVMAppendExistingBasicBlock(g, block);
-        }
-    }
-    LLVMDeleteFunction(f);
+    replace_function(f, g);
     IR_EACH_BLOCK(block, g) {
         LLVMValueRef ret = LLVMGetBasicBlockTerminator(block), from;
         if (!LLVMIsAReturnInst(ret))
@@ -394,7 +437,7 @@ static void take_from_memory(LLVMBuilderRef b, LLVMValueRef call, LLVMTypeRef re
     LLVMPositionBuilderBefore(b, call);
     LLVMSetCurrentDebugLocation2(b, LLVMInstructionGetDebugLoc(call));
     LLVMValueRef other =
-        call_like(b, call, type_with_memory(ctx, LLVMGetCalledFunctionType(call)), args);
+        call_like(b, call, type_with_memory(ctx, LLVMGetCalledFunctionType(call)), args, n + 1);
     copy_all_attributes(call, other, 0, 1);
     LLVMAddCallSiteAttribute(other, 1,
                              LLVMCreateTypeAttribute(ctx, ir_attribute_kind("sret"), result));
