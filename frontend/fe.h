@@ -575,6 +575,7 @@ void fe_settle_modes(struct fe *); /* some are generic all the same, by data-sha
 void fe_set_indirect(void);
 /* before loops are read, and after data-sharing */
 void fe_check_directives(struct fe *);
+void fe_say_unexpected(struct fe *, const struct fe_pragma *, bool ours);
 /* Before clang sees it: a first word that is nearly a directive. */
 void fe_check_name(struct fe *, const struct fe_pragma *);
 void fe_check_support(struct fe *);

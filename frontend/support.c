@@ -170,8 +170,8 @@ void fe_check_name(struct fe *fe, const struct fe_pragma *p)
 static bool extra_tokens;
 bool fe_found_extra_tokens(void) { return extra_tokens; }
 
-/* On the host clang has the say, but for words that it ignores and that are nearly right. */
-static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
+/* ours: else clang has the say, but for words that it ignores and that are nearly right. */
+void fe_say_unexpected(struct fe *fe, const struct fe_pragma *p, bool ours)
 {
     const struct fe_token *t = p->tokens;
     while (t->begin < p->unexpected)
@@ -182,9 +182,7 @@ static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
          known = fe_clause_named(fe, t) != OMPC_COUNT ||
                  fe_word(WORDS_CLANG_CLAUSE, word, strlen(word), &value);
     const char *meant = is_name && !known ? word_meant(word, 0) : NULL;
-    extra_tokens = true;
-    if (meant || is_ours(p->c) || p->c->host_region ||
-        (p->c->leaves & (OMPL_TARGET | OMPL_DATA | OMPL_DECLARE_TARGET)))
+    if (meant || ours)
         fe_error(fe, p->unexpected, "unexpected %s'%s' in directive '#pragma omp %s'%s",
                  is_name ? "OpenMP clause " : "", word, p->c->spelling,
                  meant ? arena_printf(fe->a, "; did you mean '%s'?", meant) : "");
@@ -231,8 +229,11 @@ void fe_check_directives(struct fe *fe)
                 check_linear(fe, p->c, k);
         }
         check_variant(fe, p);
+        extra_tokens |= p->unexpected != 0;
         if (p->unexpected)
-            check_unexpected(fe, p);
+            fe_say_unexpected(fe, p,
+                              is_ours(p->c) || p->c->host_region ||
+                                  (p->c->leaves & (OMPL_TARGET | OMPL_DATA | OMPL_DECLARE_TARGET)));
         check_allocate(fe, p);
         if (p->c->leaves & OMPL_TARGET)
             check_function_pointers(fe, p->c);

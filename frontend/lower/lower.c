@@ -302,6 +302,63 @@ void lower_ordered(struct lowering *l, struct fe_pragma *p)
     fe_add_edit(l->fe, &l->edits, p->tokens[a.at].end, 0, "(1)");
 }
 
+/* ------------------------------------------------------------------ what clang never sees */
+static bool is_replaced(const struct fe_pragma *p)
+{
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].directive == p->c->directive && rows[i].clause == OMPC_COUNT &&
+            rows[i].wanted == always)
+            return true;
+    return false;
+}
+
+static bool may_repeat(enum omp_clause_kind kind)
+{
+    static const enum omp_clause_kind once[] = {
+        OMPC_SIZES,      OMPC_FULL,      OMPC_PARTIAL,  OMPC_PERMUTATION, OMPC_LOOPRANGE,
+        OMPC_COUNTS,     OMPC_IF,        OMPC_GRAPH_ID, OMPC_GRAPH_RESET, OMPC_NOGROUP,
+        OMPC_NOVARIANTS, OMPC_NOCONTEXT, OMPC_NOWAIT
+    };
+    for (unsigned i = 0; i < sizeof once / sizeof *once; i++)
+        if (once[i] == kind)
+            return false;
+    return true;
+}
+
+/* Neither does it complain, then, of clauses that the directive has not, or has twice. */
+static void check_clauses(struct fe *fe, struct fe_pragma *p)
+{
+    bool seen[OMPC_COUNT + 1] = { false };
+    unsigned k = p->clauses_at;
+    /* `target spread` and the like, after which comes what each device gets */
+    const bool spread = fe_allows(p->c->directive, OMPC_DEVICES);
+    while (k < p->ntokens) {
+        const struct fe_token *t = &p->tokens[k];
+        enum omp_clause_kind kind = t->kind == TOK_IDENT ? fe_clause_named(fe, t) : OMPC_COUNT;
+        bool allowed = fe_word_at(fe, p, k, ",") || (spread && kind != OMPC_COUNT);
+        unsigned words;
+        if (spread && fe_directive_at(fe, p, k, &words) != OMPDIR_UNKNOWN) {
+            k += words;
+            continue;
+        }
+        for (unsigned i = 0; kind != OMPC_COUNT && i < p->nnames; i++)
+            allowed |= fe_allows(p->names[i], kind);
+        if (!allowed) {
+            p->unexpected = t->begin;
+            fe_say_unexpected(fe, p, true);
+            return;
+        }
+        if (seen[kind] && !may_repeat(kind))
+            fe_error(fe, t->begin,
+                     "directive '#pragma omp %s' cannot contain more than one '%s' clause",
+                     p->c->spelling, fe_clause_rows[kind].spelling);
+        seen[kind] = true;
+        k = fe_word_at(fe, p, k + 1, "(") ? fe_closing(fe, p, k + 1) + 1 : k + 1;
+    }
+    if (seen[OMPC_FULL] && seen[OMPC_PARTIAL])
+        fe_error(fe, p->extent.begin, "'full' and 'partial' are mutually exclusive");
+}
+
 /* ------------------------------------------------------------------ rounds */
 /* Those with or without statements; the last ones first, so that what is inside goes first. */
 static void lower_all(struct lowering *l, bool statements)
@@ -357,6 +414,9 @@ static char *lower_once(struct fe *fe, int nargs, const char *const *args)
     struct lowering l = { .fe = fe };
     if (!has_rows(fe))
         return NULL;
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        if (is_replaced(&fe->pragmas.at[i]))
+            check_clauses(fe, &fe->pragmas.at[i]);
     lower_all(&l, false);
     if (l.edits.n || fe->errors)
         return fe->errors ? NULL : fe_edited_text(fe, &l.edits);

@@ -24,6 +24,31 @@ int main(void) { int x = 0;
 #pragma omp target, map(x)
 x++; }
 C
+# directives that clang does not see
+while IFS='|' read -r directive column words; do
+    bad "$directive" "t.c:3:$column" "$words" <<C
+int a[8];
+int main(int argc, char **argv) {
+#pragma omp $directive
+for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) a[i] = j;
+#pragma omp target
+a[0] = 1;
+}
+C
+done <<'EOF'
+tile sizes(4) foo|27|unexpected OpenMP clause 'foo'
+stripe sizes(2) nowait|29|unexpected OpenMP clause 'nowait'
+unroll if(1)|20|unexpected OpenMP clause 'if'
+reverse foo(1, 2)|21|unexpected OpenMP clause 'foo'
+interchange private(a)|25|unexpected OpenMP clause 'private'
+split counts(2, omp_fill) foo|39|unexpected OpenMP clause 'foo'
+taskgraph if(1) num_threads(2)|29|unexpected OpenMP clause 'num_threads'
+tile sizes(2) sizes(2)|27|more than one 'sizes'
+unroll full, full|26|more than one 'full'
+unroll full partial(2)|25|'full' clause
+interchange permutation(2, 1) permutation(1, 2)|43|more than one 'permutation'
+taskgraph nogroup if(1) nogroup|37|more than one 'nogroup'
+EOF
 bad "another object is destroyed" t.c:5:31 "'destroy' is not the object" <<'C'
 #include <omp.h>
 int main(void) { omp_depend_t a, b; int x;
@@ -207,7 +232,7 @@ done <<'W'
 46 spread_schedule(weighted, 3)
 59 reduction(+: a[0])
 62 reduction(+: s) nowait
-28 mapp(a)
+46 mapp(a)
 W
 bad "ompx target spread: the size of a reduced array" t.c:3:48 "'a'|spread" <<'C'
 int f(void) { int a[9] = { 0 };
