@@ -224,6 +224,11 @@ enum {
     OMPGPU_HOST_TEAMS = 2,
     OMPGPU_HOST_ALONE = 4 /* a team of one thread is made for it where `level` is not 0 then */
 };
+/* A place, for entry points of LLVM's OpenMP library (ident_t there). */
+struct ompgpu_ident {
+    int none, kind, of[2];
+    const char *place;
+};
 void __ompgpu_host_begin(struct ompgpu_host *, const struct ompgpu_place *, unsigned flags);
 void __ompgpu_host_end(struct ompgpu_host *);
 /* A region with device_type(nohost) is to run on the host: the program ends. */

@@ -63,6 +63,8 @@ static const struct row {
       lower_inner_variant_block },
     { OMPDIR_BEGIN_DECLARE_VARIANT, OMPC_COUNT, false, lower_is_variant_block,
       lower_variant_block },
+    { OMPDIR_DECLARE_VARIANT, OMPC_COUNT, false, lower_hides_types, lower_hidden_types },
+    { OMPDIR_DECLARE_SIMD, OMPC_COUNT, false, lower_hides_types, lower_hidden_types },
     { OMPDIR_BEGIN_METADIRECTIVE, OMPC_COUNT, false, always, lower_metadirective_block },
     { OMPDIR_TASKGRAPH, OMPC_COUNT, false, always, lower_taskgraph },
     { OMPDIR_DEPOBJ, OMPC_DESTROY, false, lower_destroys, lower_destroy },

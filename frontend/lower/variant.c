@@ -79,6 +79,44 @@ static bool find_definition(const struct fe *fe, unsigned from, unsigned to, str
     return false;
 }
 
+/* ------------------------------------------------------------------ types that clang hides */
+/* clang 22 takes no struct or union for defined in a function whose definition follows a directive
+ * that is about it.  With a declaration in between it does. */
+static bool find_next_definition(const struct fe *fe, const struct fe_pragma *p,
+                                 struct definition *d)
+{
+    struct fe_token first;
+    unsigned to = p + 1 < fe->pragmas.at + fe->pragmas.n ? p[1].extent.begin : fe->u->length;
+    return fe_next_token(fe->u, p->extent.end, &first) &&
+           find_definition(fe, p->extent.end, to, d) && d->head.begin == first.begin;
+}
+
+bool lower_hides_types(struct fe *fe, const struct fe_pragma *p)
+{
+    struct definition d;
+    struct fe_token t, next;
+    if (!find_next_definition(fe, p, &d))
+        return false;
+    for (unsigned i = d.head.end; fe_next_token(fe->u, i, &t) && t.begin < d.end; i = t.end) {
+        if (!fe_token_is(fe, &t, "struct") && !fe_token_is(fe, &t, "union"))
+            continue;
+        bool named = fe_next_token(fe->u, t.end, &next) && next.kind == TOK_IDENT;
+        if ((!named || fe_next_token(fe->u, next.end, &next)) && fe_token_is(fe, &next, "{"))
+            return true;
+    }
+    return false;
+}
+
+void lower_hidden_types(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct definition d;
+    find_next_definition(fe, p, &d);
+    fe_add_edit(fe, &l->edits, d.head.begin, 0,
+                arena_printf(fe->a, "%s;\n# %u\n", fe_text(fe, d.head),
+                             fe_place(fe->u, d.head.begin).line));
+}
+
 /* ------------------------------------------------------------------ blocks */
 /* What a directive adds to the number of blocks that are open. */
 static int change_of_depth(const struct fe_pragma *p)

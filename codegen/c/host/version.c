@@ -481,8 +481,7 @@ static void begin_by_libomp(struct cg *cg, const char *condition, const char *be
     cg_open_scope(cg);
     cg_line(cg, "extern int __kmpc_global_thread_num(void *);");
     cg_line(cg, "extern void %s(void *, int), %s(void *, int);", begin, end);
-    cg_line(cg, "static struct { int none, kind, of[2]; const char *place; } @at = { 0, 2, { 0 }, "
-                "\";unknown;unknown;0;0;;\" };");
+    cg_line(cg, "static struct __ompgpu_ident @at = { 0, 2, { 0 }, \";unknown;unknown;0;0;;\" };");
     cg_line(cg, "const int @thread = __kmpc_global_thread_num(&@at);");
     cg_line(cg, "%s%s(&@at, @thread);", condition, begin);
     cg_puts(cg, "\n"); /* a line marker may follow */
