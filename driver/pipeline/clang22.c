@@ -42,9 +42,10 @@
  *   is a loop that leads away from a bound which it has passed from the start
  *   (frontend/backward.c), and a block that holds the next loop of a nest alone, beside other
  *   statements; and a struct or union in a function whose definition follows declare variant or
- *   declare simd (lower/variant.c).  Where its check fails and omp-split has found such code, it
- * checks the text that omp-split writes. Until clang accepts them: tests/run/nameless.c,
- * iterator.c, backward_loop.c, update_pieces.c, collapse_inner.c, variant_types.c.
+ *   declare simd (lower/variant.c).  Where its check fails and omp-split has found
+ *   such code, it checks the text that omp-split writes.
+ *   Until clang accepts them: tests/run/nameless.c, iterator.c, backward_loop.c, update_pieces.c,
+ *   collapse_inner.c, variant_types.c.
  *
  * Variable length arrays on the device (drv_vla_target)
  *   Symptom: "variable length arrays are not supported for the current target" for nvptx64; no
