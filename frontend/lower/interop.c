@@ -3,8 +3,12 @@
  * clang's code for the directive does not say what is preferred.  So the library is told before it:
  * a list for each `init`, as numbers and names, in their order.
  *
- * init(target: a, b), use(a, b) and destroy(a, b) are a clause for each object, as GCC has it. */
+ * init(target: a, b), use(a, b) and destroy(a, b) are a clause for each object, as GCC has it.
+ *
+ * device(omp_initial_device), which is -1: clang takes no negative constant, and -1 is for the
+ * library that there is no clause. */
 #include "frontend/lower/lower.h"
+#include <string.h>
 
 /* ------------------------------------------------------------------ lists of objects */
 /* The next clause from token k on whose argument has several; *objects: where they begin. */
@@ -50,6 +54,25 @@ void lower_objects(struct lowering *l, struct fe_pragma *p)
     text = arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, k, p->ntokens));
     fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
                 lower_line(fe, text, p->extent.end));
+}
+
+/* ------------------------------------------------------------------ the initial device */
+bool lower_is_initial_device(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    if (!lower_find(fe, p, OMPC_DEVICE, p->clauses_at, &a))
+        return false;
+    const char *written = lower_tokens(fe, p, a.begin, a.end);
+    return !strcmp(written, "-1") || !strcmp(written, "(-1)");
+}
+
+void lower_initial_device(struct lowering *l, struct fe_pragma *p)
+{
+    struct lower_argument a;
+    lower_find(l->fe, p, OMPC_DEVICE, p->clauses_at, &a);
+    unsigned begin = p->tokens[a.begin].begin;
+    fe_add_edit(l->fe, &l->edits, begin, p->tokens[a.end - 1].end - begin,
+                "({ extern int omp_get_initial_device(void); omp_get_initial_device(); })");
 }
 
 /* ------------------------------------------------------------------ preferences */

@@ -87,6 +87,7 @@ static const struct row {
     { OMPDIR_ATOMIC, OMPC_WEAK, false, always, lower_weak },
     { OMPDIR_DECLARE_VARIANT, OMPC_APPEND_ARGS, false, append_args_are_read, lower_append_args },
     { OMPDIR_INTEROP, OMPC_COUNT, false, lower_lists_objects, lower_objects },
+    { OMPDIR_INTEROP, OMPC_DEVICE, false, lower_is_initial_device, lower_initial_device },
     { OMPDIR_INTEROP, OMPC_INIT, false, lower_prefers, lower_interop },
     { OMPDIR_UNKNOWN, OMPC_ORDERED, false, has_doacross, lower_ordered },
     { OMPDIR_UNKNOWN, OMPC_INDIRECT, true, lower_is_indirect, lower_indirect },

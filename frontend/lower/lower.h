@@ -123,6 +123,8 @@ void lower_folded_condition(struct lowering *, struct fe_pragma *);
 void lower_score(struct lowering *, struct fe_pragma *);
 void lower_metadirective_block(struct lowering *, struct fe_pragma *);
 void lower_variant_block(struct lowering *, struct fe_pragma *);
+bool lower_is_initial_device(struct fe *, const struct fe_pragma *);
+void lower_initial_device(struct lowering *, struct fe_pragma *);
 bool lower_hides_types(struct fe *, const struct fe_pragma *);
 void lower_hidden_types(struct lowering *, struct fe_pragma *);
 bool lower_is_variant_block(struct fe *, const struct fe_pragma *);

@@ -91,6 +91,9 @@ int main(void)
     CHECK(ompgpu_interop_call(plain, axpy_now, &job) != 0 && ompgpu_interop_call(NULL, axpy_now, &job) != 0);
 #pragma omp interop init(targetsync: host) device(omp_get_initial_device())
     CHECK(host == omp_interop_none);
+    host = (omp_interop_t)&x;
+#pragma omp interop init(targetsync: host) device(omp_initial_device)
+    CHECK(host == omp_interop_none);
 #pragma omp target data map(to: x) map(tofrom: y)
     {
 #pragma omp target teams distribute parallel for nowait depend(out: y)
