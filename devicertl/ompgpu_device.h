@@ -382,13 +382,13 @@ static inline __attribute__((always_inline)) void *__ompgpu_argument(void *list,
         *(__typeof__(type) *)__ompgpu_argument(&(list), sizeof(type), _Alignof(type)))
 /* around the member of a struct of one member (frontend/lone_member.c) */
 #define __OMPGPU_LONE_BEGIN union {
-#define __OMPGPU_LONE_END                                                                          \
-    char __ompgpu_beside;                                                                          \
+#define __OMPGPU_LONE_END(n)                                                                       \
+    char __ompgpu_beside##n;                                                                       \
     }                                                                                              \
     ;
 #else
 #define __OMPGPU_LONE_BEGIN
-#define __OMPGPU_LONE_END
+#define __OMPGPU_LONE_END(n)
 #endif
 
 /* x86-64 packs a structure that is returned in registers; a larger one is taken apart by the

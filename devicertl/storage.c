@@ -130,7 +130,12 @@ void __ompgpu_heap_release(_Bool here, void *mark)
 
 /* ------------------------------------------------------------- private copies of reduced arrays */
 static const char copies[] = "the private copies";
-static u32 slice_units(void) { return STATE_GET(__ompgpu_state_copies) / __ompgpu_outer_size(); }
+/* 0 outside of a parallel region, where a thread's copies are in a block of their own. */
+static u32 slice_units(void)
+{
+    const u32 threads = __ompgpu_outer_size();
+    return threads ? STATE_GET(__ompgpu_state_copies) / threads : 0;
+}
 static address slice_of(unsigned tid)
 {
     return STATE_GET(__ompgpu_state_heap_end) + (usize)tid * slice_units() * __OMPGPU_COPY_UNIT;

@@ -249,8 +249,9 @@ struct fe {
     VEC(struct fe_mark) marks;               /* things the device does not have */
     VEC(struct omp_udr) udrs;
     fe_offsets indirect; /* calls through pointers */
-    /* variables, uses and casts whose type has a run-time array bound */
-    fe_offsets run_time_bounds;
+    /* variables, uses and casts whose type has a run-time array bound, calls with structs as
+     * variable arguments */
+    fe_offsets not_for_nvptx;
     VEC(struct omp_decl) decls;
     VEC(struct omp_type_name) type_names;
     /* the walk's state */

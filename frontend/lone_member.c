@@ -6,10 +6,13 @@
  *
  *     struct S { double x; };      struct S { union { double x; char beside; }; };
  *
- * Size, alignment, offset and initialisers stay.  Not so where the member does not fill the struct,
- * or is a struct itself; wasm64 takes neither for a lone one, now that the inner one is none. */
+ * Size, alignment, offset and initialisers stay.  Other members than scalars, and arrays of one,
+ * are none that wasm64 passes in place of the struct: structs are not, now that inner ones are not
+ * either.
+ *
+ * Not done: a member beside others that have no size; the initialiser { { [0] = 1 } } of a struct
+ * with an array, which clang rejects then. */
 #include "frontend/fe.h"
-#include <string.h>
 
 struct members {
     unsigned n;
@@ -24,16 +27,39 @@ static enum CXVisitorResult count_member(CXCursor field, CXClientData data)
     return CXVisit_Continue;
 }
 
+static enum CXChildVisitResult find_attribute(CXCursor c, CXCursor parent, CXClientData found)
+{
+    (void)parent;
+    *(bool *)found |= clang_getCursorKind(c) == CXCursor_UnexposedAttr;
+    return CXChildVisit_Continue;
+}
+
+/* Such as transparent_union, which is about the member. */
+static bool is_union_with_attribute(CXCursor record)
+{
+    bool found = false;
+    if (clang_getCursorKind(record) == CXCursor_UnionDecl)
+        clang_visitChildren(record, find_attribute, &found);
+    return found;
+}
+
 static bool has_lone_member(CXCursor record)
 {
     CXType t = clang_getCursorType(record);
     struct members m = { 0 };
     clang_Type_visitFields(t, count_member, &m);
-    if (m.n != 1 || clang_Type_getSizeOf(m.type) != clang_Type_getSizeOf(t))
+    if (m.n != 1 || clang_Type_getSizeOf(m.type) != clang_Type_getSizeOf(t) ||
+        is_union_with_attribute(record))
         return false;
-    while (m.type.kind == CXType_ConstantArray)
+    while (m.type.kind == CXType_ConstantArray && clang_getArraySize(m.type) == 1)
         m.type = clang_getCanonicalType(clang_getArrayElementType(m.type));
-    return m.type.kind != CXType_Record;
+    switch (m.type.kind) {
+    case CXType_Record:
+    case CXType_Complex:
+    case CXType_ConstantArray:
+    case CXType_IncompleteArray: return false;
+    default: return true;
+    }
 }
 
 struct walk {
@@ -50,6 +76,14 @@ static bool is_new(struct walk *w, unsigned begin)
     return true;
 }
 
+static unsigned find_brace(const struct fe *fe, unsigned begin)
+{
+    struct fe_token t = { .begin = begin };
+    while (fe_next_token(fe->u, begin, &t) && !(t.kind == TOK_PUNCT && fe->u->text[t.begin] == '{'))
+        begin = t.end;
+    return t.begin;
+}
+
 static void insert(struct fe *fe, unsigned offset, const char *text)
 {
     *VEC_PUSH(fe->a, &fe->renames) = (struct omp_rename){ offset, 0, text };
@@ -64,9 +98,9 @@ static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData d
         has_lone_member(c)) {
         struct omp_extent e = fe_extent(w->fe, c); /* to the '}' */
         if (is_new(w, e.begin)) {
-            insert(w->fe, e.begin + (unsigned)strcspn(w->fe->u->text + e.begin, "{") + 1,
-                   " __OMPGPU_LONE_BEGIN ");
-            insert(w->fe, e.end - 1, " __OMPGPU_LONE_END ");
+            insert(w->fe, find_brace(w->fe, e.begin) + 1, " __OMPGPU_LONE_BEGIN ");
+            /* its number is for members of unnamed structs in one other struct */
+            insert(w->fe, e.end - 1, arena_printf(w->fe->a, " __OMPGPU_LONE_END(%u) ", w->seen.n));
         }
     }
     return CXChildVisit_Recurse;
@@ -75,6 +109,6 @@ static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData d
 void fe_find_lone_members(struct fe *fe)
 {
     struct walk w = { .fe = fe };
-    if (fe->u->run_time_types)
+    if (fe->u->not_for_nvptx)
         clang_visitChildren(clang_getTranslationUnitCursor(fe->tu), visit, &w);
 }

@@ -329,11 +329,11 @@ static bool in_device_prototype(const struct fe *fe, unsigned offset)
     return false;
 }
 
-static void find_run_time_types(struct fe *fe)
+static void find_not_for_nvptx(struct fe *fe)
 {
-    for (unsigned i = 0; i < fe->run_time_bounds.n && !fe->u->run_time_types; i++)
-        fe->u->run_time_types = on_device(fe, fe->run_time_bounds.at[i]) ||
-                                in_device_prototype(fe, fe->run_time_bounds.at[i]);
+    for (unsigned i = 0; i < fe->not_for_nvptx.n && !fe->u->not_for_nvptx; i++)
+        fe->u->not_for_nvptx = on_device(fe, fe->not_for_nvptx.at[i]) ||
+                               in_device_prototype(fe, fe->not_for_nvptx.at[i]);
 }
 
 static const struct omp_ref *find_use_on_device(const struct fe *fe, const struct omp_var *v)
@@ -403,7 +403,7 @@ void fe_check_support(struct fe *fe)
     }
     check_names(fe);
     check_marks(fe);
-    find_run_time_types(fe);
+    find_not_for_nvptx(fe);
     check_variables(fe);
     check_long_double(fe);
 }

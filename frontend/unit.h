@@ -675,12 +675,13 @@ struct omp_unit {
      * name, before the function */
     struct omp_decl *local_types;
     unsigned nlocal_types;
-    unsigned ntargets;   /* target regions */
-    bool packs;          /* the flags or the file say how structures are packed */
-    unsigned errors;     /* which have been shown */
-    bool misread;        /* clang hangs on the text that the user wrote, or misreads it */
-    bool rechosen;       /* in the text to check, what clang might have chosen otherwise */
-    bool run_time_types; /* device code has types with run-time array bounds */
+    unsigned ntargets; /* target regions */
+    bool packs;        /* the flags or the file say how structures are packed */
+    unsigned errors;   /* which have been shown */
+    bool misread;      /* clang hangs on the text that the user wrote, or misreads it */
+    bool rechosen;     /* in the text to check, what clang might have chosen otherwise */
+    /* device code has types with run-time array bounds, or structs as variable arguments */
+    bool not_for_nvptx;
     /* target regions, or device variables' initialisers, need functions or variables of other files
      */
     bool needs_link;

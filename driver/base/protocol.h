@@ -32,7 +32,8 @@ enum tool_exit {
  *   misread         clang hangs on the user's text, or takes it for something else; what it is to
  *                   check has been written
  *   rechosen        clang may choose other variants than the host has: it checks a second text, too
- *   run_time_types  it has variable length arrays, which clang's NVPTX target rejects
+ *   not_for_nvptx   it has variable length arrays, which clang's NVPTX target rejects, or
+ *                   structs as variable arguments, which that passes in another way than it reads
  *   needs_link      it uses functions or variables that other files define
  *   provides        it defines some for other files
  *   entries         it has target regions, or variables that the host knows
@@ -40,7 +41,7 @@ enum tool_exit {
  *   requires        what all files of a program must require alike: clauses, or "" */
 #define PROTO_UNIT(S, N)                                                                           \
     N(misread)                                                                                     \
-    N(rechosen) N(run_time_types) N(needs_link) N(provides) N(entries) N(host_only) S(requires)
+    N(rechosen) N(not_for_nvptx) N(needs_link) N(provides) N(entries) N(host_only) S(requires)
 
 /* What is to be said of a target region: `says` has lines LABEL \t TEXT.  threads: of a team,
  * unless the device has reasons for another number. */
@@ -109,7 +110,7 @@ enum tool_exit {
     R(message, PROTO_MESSAGE)                                                                      \
     R(compiled, PROTO_COMPILED)
 
-/* struct proto_unit { uint64_t run_time_types, … }; and so on */
+/* struct proto_unit { uint64_t not_for_nvptx, … }; and so on */
 #define PROTO_S(field) const char *field;
 #define PROTO_N(field) uint64_t field;
 #define PROTO_STRUCT(kind, FIELDS)                                                                 \

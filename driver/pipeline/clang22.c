@@ -59,6 +59,11 @@
  *   for x86-64: it is compiled for the target that it was made for.
  *   Until clang accepts them for nvptx64: tests/run/map_vla.c.
  *
+ * Structs as variable arguments on the device
+ *   Symptom: for nvptx64 the caller stores their members one by one, and va_arg reads the struct
+ *   with its own alignment.  Such a text is compiled for wasm64 as well.
+ *   Until tests/run/struct_arguments.c passes without.
+ *
  * The pass OpenMPOpt (host() in stages.c: -openmp-opt-disable)
  *   Symptom: its time grows with the square of the parallel regions of a file; for 100 regions it
  * is a third of the host compile.  What it would improve are repeated calls of libomp. Until

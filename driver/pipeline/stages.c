@@ -323,7 +323,7 @@ static void device_gpu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
     words_add(&p->argv, drv_clang());
-    if (j->unit.run_time_types)
+    if (j->unit.not_for_nvptx)
         drv_vla_target(&p->argv);
     else
         WORDS_ADD(&p->argv, "--target=nvptx64-nvidia-cuda", "-march=sm_75", "--cuda-feature=+ptx73",

@@ -340,7 +340,7 @@ static void check_clauses(struct fe *fe, struct fe_pragma *p)
         enum omp_clause_kind kind = t->kind == TOK_IDENT ? fe_clause_named(fe, t) : OMPC_COUNT;
         bool allowed = fe_word_at(fe, p, k, ",") || (spread && kind != OMPC_COUNT);
         unsigned words;
-        if (spread && fe_directive_at(fe, p, k, &words) != OMPDIR_UNKNOWN) {
+        if (spread && kind == OMPC_COUNT && fe_directive_at(fe, p, k, &words) != OMPDIR_UNKNOWN) {
             k += words;
             continue;
         }
@@ -351,7 +351,7 @@ static void check_clauses(struct fe *fe, struct fe_pragma *p)
             fe_say_unexpected(fe, p, true);
             return;
         }
-        if (seen[kind] && !may_repeat(kind))
+        if (seen[kind] && !may_repeat(kind) && !spread)
             fe_error(fe, t->begin,
                      "directive '#pragma omp %s' cannot contain more than one '%s' clause",
                      p->c->spelling, fe_clause_rows[kind].spelling);

@@ -77,26 +77,36 @@ void lower_fuse(struct lowering *l, struct fe_pragma *p)
 /* ------------------------------------------------------------------ split */
 enum { MOST_PARTS = 16 };
 
-/* counts(a, omp_fill, b): the count of each part; the rest is omp_fill's. */
+/* counts(a, omp_fill, b): the count of each part; the rest is omp_fill's.  0 after an error. */
 static unsigned read_counts(struct lowering *l, struct fe_pragma *p, const struct lower_loop *x,
                             const char **counts)
 {
     struct fe *fe = l->fe;
     struct lower_argument a;
     const char *sum = "0";
-    unsigned n = 0, fill = MOST_PARTS;
-    if (!lower_find(fe, p, OMPC_COUNTS, p->clauses_at, &a))
+    unsigned n = 0, fill = MOST_PARTS, fills = 0;
+    if (!lower_find(fe, p, OMPC_COUNTS, p->clauses_at, &a)) {
+        fe_error_at(fe, p->c->place, "directive '#pragma omp %s' requires the 'counts' clause",
+                    p->c->spelling);
         return 0;
-    for (unsigned k = a.begin, end; k < a.end && n < MOST_PARTS; k = end + 1, n++) {
+    }
+    for (unsigned k = a.begin, end; k < a.end; k = end + 1, n++) {
         end = fe_find_top(fe, p, k, a.end, ",");
+        if (n == MOST_PARTS) {
+            fe_error(fe, p->tokens[k].begin, "more than %d parts are not supported", MOST_PARTS);
+            return 0;
+        }
         counts[n] = arena_printf(fe->a, "(%s)(%s)", x->type, lower_tokens(fe, p, k, end));
         if (lower_keyword(fe, p, k) == OMPK_OMP_FILL)
-            fill = n;
+            fill = n, fills++;
         else
             sum = arena_printf(fe->a, "%s + %s", sum, counts[n]);
     }
-    if (fill < n)
-        counts[fill] = arena_printf(fe->a, "(%s > %s ? %s - (%s) : 0)", x->trip, sum, x->trip, sum);
+    if (fills != 1) {
+        fe_error(fe, p->tokens[a.at].begin, "one item of 'counts' must be 'omp_fill'");
+        return 0;
+    }
+    counts[fill] = arena_printf(fe->a, "(%s > %s ? %s - (%s) : 0)", x->trip, sum, x->trip, sum);
     return n;
 }
 

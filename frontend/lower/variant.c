@@ -100,8 +100,12 @@ bool lower_hides_types(struct fe *fe, const struct fe_pragma *p)
     for (unsigned i = d.head.end; fe_next_token(fe->u, i, &t) && t.begin < d.end; i = t.end) {
         if (!fe_token_is(fe, &t, "struct") && !fe_token_is(fe, &t, "union"))
             continue;
-        bool named = fe_next_token(fe->u, t.end, &next) && next.kind == TOK_IDENT;
-        if ((!named || fe_next_token(fe->u, next.end, &next)) && fe_token_is(fe, &next, "{"))
+        unsigned at = t.end; /* attributes and a name may come first */
+        while (
+            fe_next_token(fe->u, at, &next) &&
+            (next.kind == TOK_IDENT || fe_token_is(fe, &next, "(") || fe_token_is(fe, &next, "[")))
+            at = next.kind == TOK_IDENT ? next.end : skip_brackets(fe, next);
+        if (fe_token_is(fe, &next, "{"))
             return true;
     }
     return false;

@@ -225,6 +225,21 @@ static void note_variable_arguments(struct fe *fe, CXCursor c, CXCursor callee)
     }
 }
 
+/* clang's NVPTX target stores their members one after the other, and reads the whole. */
+static void note_struct_arguments(struct fe *fe, CXCursor c, CXCursor callee)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(callee));
+    if (type.kind == CXType_Pointer)
+        type = clang_getPointeeType(type);
+    if (!clang_isFunctionTypeVariadic(type))
+        return;
+    for (int i = clang_getNumArgTypes(type), n = clang_Cursor_getNumArguments(c); i < n; i++) {
+        CXType t = clang_getCursorType(clang_Cursor_getArgument(c, (unsigned)i));
+        if (clang_getCanonicalType(t).kind == CXType_Record)
+            *VEC_PUSH(fe->a, &fe->not_for_nvptx) = fe_begin(fe, c);
+    }
+}
+
 void walk_on_call(struct fe *fe, CXCursor c)
 {
     fe_cursors v = { 0 };
@@ -238,6 +253,7 @@ void walk_on_call(struct fe *fe, CXCursor c)
             *VEC_PUSH(fe->a, &fe->indirect) = fe_begin(fe, c);
         else
             note_variable_arguments(fe, c, callee);
+        note_struct_arguments(fe, c, callee);
     }
     walk_children(fe, c);
 }

@@ -122,7 +122,7 @@ static void note_parameters(struct fe *fe, CXCursor prototype, unsigned begin)
     for (int i = 0, n = clang_Cursor_getNumArguments(prototype); i < n; i++)
         if (walk_has_run_time_bound(
                 clang_getCursorType(clang_Cursor_getArgument(prototype, (unsigned)i)))) {
-            *VEC_PUSH(fe->a, &fe->run_time_bounds) = begin;
+            *VEC_PUSH(fe->a, &fe->not_for_nvptx) = begin;
             return;
         }
 }

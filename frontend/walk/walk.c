@@ -78,7 +78,7 @@ static void note_run_time_bound(struct fe *fe, CXCursor c, enum CXCursorKind k)
     if (k != CXCursor_VarDecl && k != CXCursor_DeclRefExpr && k != CXCursor_CStyleCastExpr)
         return;
     if (walk_has_run_time_bound(clang_getCursorType(c)))
-        *VEC_PUSH(fe->a, &fe->run_time_bounds) = fe_begin(fe, c);
+        *VEC_PUSH(fe->a, &fe->not_for_nvptx) = fe_begin(fe, c);
 }
 
 struct probe_visit {

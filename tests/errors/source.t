@@ -42,6 +42,10 @@ unroll if(1)|20|unexpected OpenMP clause 'if'
 reverse foo(1, 2)|21|unexpected OpenMP clause 'foo'
 interchange private(a)|25|unexpected OpenMP clause 'private'
 split counts(2, omp_fill) foo|39|unexpected OpenMP clause 'foo'
+split counts(2, 3)|19|one item of 'counts' must be 'omp_fill'
+split counts(omp_fill, 2, omp_fill)|19|one item of 'counts'
+split apply(reverse)|13|requires the 'counts' clause
+split counts(omp_fill,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2)|65|more than 16 parts
 taskgraph if(1) num_threads(2)|29|unexpected OpenMP clause 'num_threads'
 tile sizes(2) sizes(2)|27|more than one 'sizes'
 unroll full, full|26|more than one 'full'

@@ -198,9 +198,37 @@ static void far(int low)
         CHECK_EQ(a[i], i < low || i >= low + 45 ? 0 : i - low < 25 ? 6 : 5);
 }
 
+/* in sequential code, of one thread */
+static void alone(int n)
+{
+    int a[100], b[100], *p = a, *q = b;
+    for (int i = 0; i < 100; i++)
+        a[i] = b[i] = i;
+#pragma omp target map(tofrom: p[:100], q[:100])
+    {
+#pragma omp for reduction(+: p[:n])
+        for (int i = 0; i < n; i++)
+            p[i] += i;
+#pragma omp sections reduction(+: p[1:n])
+        {
+            p[1] += 500;
+#pragma omp section
+            p[2] += 700;
+        }
+#pragma omp scope reduction(+: q[1:n])
+        q[n] += 3;
+    }
+    for (int i = 0; i < 100; i++) {
+        CHECK_EQ(a[i], i + (i < n ? i : 0) + (i == 1 ? 500 : i == 2 ? 700 : 0));
+        CHECK_EQ(b[i], i == n ? i + 3 : i);
+    }
+}
+
 int main(void)
 {
     double p[64];
+    alone(60);
+    alone(5);
     far(100);
     large();
     sections(6, 2, 3, 32);

@@ -8,7 +8,7 @@ static int second(const int *a) { return -a[1]; }
 static int base(const int *a)
 {
     struct named { int x; } s = { 1 };
-    union { int i; float f; } u = { 3 };
+    union __attribute__((aligned(8))) { int i; float f; } u = { 3 };
     int k = 0;
 #pragma omp target map(tofrom: k)
     k += s.x + u.i;

@@ -317,7 +317,7 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
     write_unit(&cg);
     const struct proto_unit unit = { .misread = u->misread,
                                      .rechosen = u->rechosen,
-                                     .run_time_types = u->run_time_types,
+                                     .not_for_nvptx = u->not_for_nvptx,
                                      .needs_link = u->needs_link,
                                      .provides = u->provides,
                                      .entries = u->ntargets || has_variables(u),

@@ -2,9 +2,9 @@
 #include "codegen/ir/link/link.h"
 #include <llvm-c/BitReader.h>
 
-/* Device text with run-time array bounds comes for a neutral target (run_time_types in
- * driver/base/protocol.h): same types, same layout. Attributes of its CPU go later, with all
- * others. */
+/* Device text with run-time array bounds, or structs as variable arguments, comes for a neutral
+ * target (not_for_nvptx in driver/base/protocol.h): same types, same layout. Attributes of its CPU
+ * go later, with all others. */
 static void retarget(LLVMModuleRef m)
 {
     LLVMSetTarget(m, "nvptx64-nvidia-cuda");
