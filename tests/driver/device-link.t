@@ -413,6 +413,44 @@ if [ "$ARCH" = --gpu-arch=emu ]; then
     check "--gpu-arch= of the link wins" "$CC" t1.o t2.o t3.o --gpu-arch=sm_100,emu -save-temps -o archs && check "..." test -e archs.device-link.sm_100.ptx
 fi
 check "-Rompgpu=all of the link" sh -c "'$CC' $ARCH t1.o t2.o t3.o -Rompgpu=all -o archs 2>err; grep -q \"t1.c:7:.*remark: region 'main_7'\" err"
+cat >some.c <<'C'
+#include <stdio.h>
+int plus(int, int);
+#pragma omp declare target(plus)
+int main(void)
+{
+    int a[50] = { 0 };
+#pragma omp target map(tofrom: a)
+    {
+        int base = plus(1, 2);
+#pragma omp parallel for
+        for (int i = 0; i < 50; i++)
+            a[i] = i + base;
+    }
+    puts(a[49] == 52 ? "OK" : "wrong");
+    return 0;
+}
+C
+cat >others.c <<'C'
+#pragma omp declare target
+int plus(int a, int b) { return a + b; }
+#pragma omp end declare target
+void others(int *r)
+{
+#pragma omp target map(from: r[0:50])
+    {
+#pragma omp parallel for
+        for (int i = 0; i < 50; i++)
+            r[i] = i;
+        r[0]++;
+    }
+}
+C
+for modes in "generic auto" "auto generic" "generic spmd"; do
+    cc -O2 -fompgpu-mode="${modes% *}" -c some.c -o some.o
+    cc -O2 -fompgpu-mode="${modes#* }" -c others.c -o others.o
+    links "files with -fompgpu-mode= $modes" modes -O2 some.o others.o
+done
 check "-fompgpu-mode=spmd of the link" cc -fompgpu-mode=spmd main.o lib.o -o spmd; cp .log err
 check "no temporary files are left" sh -c "! ls -A . | grep '\.tmp$'"
 finish

@@ -6,10 +6,14 @@
 #include "codegen/ir/spmd/spmd.h"
 #include <stdlib.h>
 
+static bool is_generic(const struct ir_kernel *k)
+{
+    return k->mode == IR_GENERIC && (k->flags & OMPGPU_KERNEL_WORKERS);
+}
+
 static bool is_candidate(const struct ir_unit *u, const struct ir_kernel *k)
 {
-    return k->mode == IR_GENERIC && (k->flags & OMPGPU_KERNEL_WORKERS) &&
-           ir_wants_spmd(u, k->input);
+    return is_generic(k) && ir_wants_spmd(u, k->input);
 }
 
 /* The kernel calls it, once, and nobody else does. */
@@ -30,7 +34,7 @@ static void replace_attribute(LLVMValueRef f, const char *old, const char *attri
 }
 
 /* ------------------------------------------------------------------ inlining */
-/* a function that is noinline until the modes are chosen */
+/* a function that is noinline until the modes are chosen; its value is what it is again then */
 static const char kept[] = "ompgpu.kept";
 
 static bool is_recursive(const struct ir_graph *g, unsigned node)
@@ -62,11 +66,14 @@ static bool keep_assumed(struct ir_unit *u, const struct ir_graph *g, unsigned n
 static void release_kept(struct ir_unit *u)
 {
     IR_EACH_FUNCTION(f, u->module) {
-        if (!ir_string_attribute(f, kept))
+        const char *was = ir_string_attribute(f, kept);
+        if (!was)
             continue;
+        ir_remove_attribute(f, "noinline");
+        if (*was)
+            ir_add_attribute(f, was);
         LLVMRemoveStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kept,
                                          sizeof kept - 1);
-        ir_remove_attribute(f, "noinline");
     }
 }
 
@@ -170,12 +177,19 @@ bool spmd_prepare(struct ir_unit *u, LLVMValueRef *functions)
     if (!any_candidate(u) || !LLVMGetNamedFunction(u->module, "__ompgpu_parallel"))
         return false;
     inline_regions(u);
-    for (unsigned i = 0; i < u->nkernels; i++)
-        if (is_candidate(u, &u->kernels[i]) &&
-            (functions[i] = region_function(u, &u->kernels[i]))) {
-            replace_attribute(functions[i], "alwaysinline", "noinline");
-            localise_parameters(u, functions[i]);
+    for (unsigned i = 0; i < u->nkernels; i++) {
+        const struct ir_kernel *k = &u->kernels[i];
+        LLVMValueRef f = is_generic(k) ? region_function(u, k) : NULL;
+        if (!f)
+            continue;
+        replace_attribute(f, "alwaysinline", "noinline");
+        if (is_candidate(u, k)) {
+            functions[i] = f;
+            localise_parameters(u, f);
+        } else { /* of a file that wants it generic: sequential code is that of a function */
+            ir_set_string_attribute(f, kept, "alwaysinline");
         }
+    }
     simplify(u);
     for (unsigned i = 0; i < u->nkernels; i++)
         if (functions[i]) {
