@@ -215,7 +215,8 @@ const char *lower_without(struct fe *fe, const struct fe_pragma *p, enum omp_cla
 
 const char *lower_line(struct fe *fe, const char *directive, unsigned offset)
 {
-    return arena_printf(fe->a, "\n#pragma %s\n# %u\n", directive, fe_place(fe->u, offset).line);
+    unsigned line = fe_place(fe->u, offset).line;
+    return arena_printf(fe->a, "\n# %u\n#pragma %s\n# %u\n", line, directive, line);
 }
 
 void lower_drop(struct lowering *l, const struct fe_pragma *p, enum omp_clause_kind kind)

@@ -60,7 +60,7 @@ unsigned lower_after(const struct fe *, const struct fe_pragma *, const struct l
 const char *lower_tokens(struct fe *, const struct fe_pragma *, unsigned begin, unsigned end);
 /* The directive without the clauses of that kind. */
 const char *lower_without(struct fe *, const struct fe_pragma *, enum omp_clause_kind);
-/* A line of its own; the text after it counts as that of the offset. */
+/* A line of its own; it and the text after it count as that of the offset. */
 const char *lower_line(struct fe *, const char *directive, unsigned offset);
 /* lower_without() in the place of the directive. */
 void lower_drop(struct lowering *, const struct fe_pragma *, enum omp_clause_kind);

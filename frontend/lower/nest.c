@@ -88,17 +88,63 @@ const char *lower_variable(struct fe *fe, const struct fe_pragma *p, const struc
     const char *type = pointer ? "long" : x->type, *step = lower_step(fe, x, type);
     const char *declares = "";
     if (l->iv_declared || is_privatised(fe, p))
-        declares =
-            arena_printf(fe->a, "__typeof__(%s) ", l->iv_declared ? l->iv->type->spelling : name);
+        declares = arena_printf(fe->a, "__attribute__((unused)) __typeof__(%s) ",
+                                l->iv_declared ? l->iv->type->spelling : name);
     return arena_printf(fe->a, "%s%s = %s(%s) + (%s)(%s) * %s;", declares, name,
                         pointer ? "" : arena_printf(fe->a, "(%s)", x->type), lb, type, k, step);
+}
+
+/* clang sees another loop: what OpenMP wants of this one is checked here (5.2, 4.4.1). */
+static bool check_step(struct fe *fe, const struct lower_loop *x)
+{
+    const struct omp_loop *l = &x->loop;
+    long long value = l->step.extent.end ? l->step.value : 1,
+              step = l->step_negative ? -value : value;
+    if (l->step.extent.end && !l->step.is_constant)
+        return true;
+    bool up = l->rel == OMPREL_LT || l->rel == OMPREL_LE,
+         down = l->rel == OMPREL_GT || l->rel == OMPREL_GE;
+    if (step != 0 && !(up && step < 0) && !(down && step > 0))
+        return true;
+    fe_error(fe, l->ub.extent.begin,
+             "the increment must cause '%s' to %s on each iteration of the loop", l->iv->name,
+             up     ? "increase"
+             : down ? "decrease"
+                    : "change");
+    return false;
+}
+
+/* inner: in a loop or switch of its own, which a break ends */
+static bool check_exits(struct fe *fe, const struct lower_loop *x, CXCursor c, bool inner)
+{
+    fe_cursors v = { 0 };
+    enum CXCursorKind k = clang_getCursorKind(c);
+    const char *exit =
+        k == CXCursor_ReturnStmt            ? "return"
+        : k == CXCursor_BreakStmt && !inner ? "break"
+        : k == CXCursor_LabelRef &&
+                !fe_inside(fe_location(fe, clang_getCursorReferenced(c)), x->loop.body)
+            ? "goto"
+            : NULL;
+    if (exit) {
+        fe_error(fe, fe_begin(fe, c), "'%s' leaves the loop of an OpenMP directive", exit);
+        return false;
+    }
+    inner |= k == CXCursor_ForStmt || k == CXCursor_WhileStmt || k == CXCursor_DoStmt ||
+             k == CXCursor_SwitchStmt;
+    fe_children(fe, c, &v);
+    for (unsigned i = 0; i < v.n; i++)
+        if (!check_exits(fe, x, v.at[i], inner))
+            return false;
+    return true;
 }
 
 bool lower_read_loop(struct lowering *l, struct fe_pragma *p, CXCursor at, struct lower_loop *x,
                      CXCursor *body)
 {
     *x = (struct lower_loop){ .type = NULL };
-    if (!fe_read_loop(l->fe, p, at, &x->loop, body))
+    if (!fe_read_loop(l->fe, p, at, &x->loop, body) || !check_step(l->fe, x) ||
+        !check_exits(l->fe, x, *body, false))
         return false;
     x->type = x->loop.iv->type->size > 4 ? "unsigned long" : "unsigned";
     x->trip = trip_of(l->fe, x);

@@ -53,6 +53,18 @@ unroll full partial(2)|25|'full' clause
 interchange permutation(2, 1) permutation(1, 2)|43|more than one 'permutation'
 taskgraph nogroup if(1) nogroup|37|more than one 'nogroup'
 EOF
+# loops that become others before clang sees them
+for loop in 'for (int i = 0; i < 8; i--) n++;' 'for (int i = 0; i < 8; i += 0) n++;' 'for (int i = 8; i > 0; i++) n++;' \
+    'for (int i = 0; i < 8; i++) { if (i == n) break; n++; }' 'for (int i = 0; i < 8; i++) { if (i == n) return 2; n++; }' \
+    'for (int i = 0; i < 8; i++) { if (i == n) goto end; n++; }'; do
+    for directive in reverse 'split counts(1, omp_fill)' 'stripe sizes(2)'; do
+        printf 'int main(int n, char **v) {\n#pragma omp %s\n%s\nend: ;\n#pragma omp target\n;\nreturn n; }\n' "$directive" "$loop" >t.c
+        check "$directive: $loop" test_must_fail 1 "$CC" $ARCH -c t.c; cp .log err
+        check "... says where" grep -q "^t.c:3:[0-9]*: error" err
+    done
+done
+printf 'int main(int n, char **v) {\n#pragma omp reverse\nfor (int i = 0; i < 8; i++) { for (int k = 0;; k++) if (k == i) break; if (n) goto on; on: n++; switch (n) { case 1: break; } }\nreturn n; }\n' >t.c
+check "what stays in the loop" "$CC" $ARCH -c t.c
 bad "another object is destroyed" t.c:5:31 "'destroy' is not the object" <<'C'
 #include <omp.h>
 int main(void) { omp_depend_t a, b; int x;
