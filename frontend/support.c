@@ -77,6 +77,28 @@ static void check_clause(struct fe *fe, const struct omp_construct *c, const str
     check_allocators(fe, c, k);
 }
 
+/* Those that clang does not know there: it checks a text without them (rejected.c). */
+static void check_hidden(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
+{
+    bool target = c->host_region || (c->leaves & OMPL_TARGET),
+         priority = k->kind == OMPC_PRIORITY && (target || (c->leaves & OMPL_DATA)),
+         device_type = k->kind == OMPC_DEVICE_TYPE && target;
+    if (!priority && !device_type)
+        return;
+    for (const struct omp_clause *other = c->clauses; other != k; other = other->next)
+        if (other->kind == k->kind) {
+            fe_error_at(fe, k->place,
+                        "directive '#pragma omp %s' cannot contain more than one '%s' clause",
+                        c->spelling, fe_clause_rows[k->kind].spelling);
+            return;
+        }
+    const struct omp_type *t = k->expr.type;
+    if (priority && (!t || (t->kind != OMPT_INT && t->kind != OMPT_BOOL)))
+        fe_error_at(fe, k->place, "argument of clause 'priority' must be an integer");
+    if (device_type && k->keyword == OMPK_NONE)
+        fe_error_at(fe, k->place, "'device_type' needs 'host', 'nohost' or 'any'");
+}
+
 /* ------------------------------------------------------------------ list items */
 static void check_linear(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
 {
@@ -224,6 +246,7 @@ void fe_check_directives(struct fe *fe)
         struct fe_pragma *p = &fe->pragmas.at[i];
         for (const struct omp_clause *k = p->c->clauses; k; k = k->next) {
             check_clause(fe, p->c, k);
+            check_hidden(fe, p->c, k);
             check_items(fe, p->c, k);
             if (k->kind == OMPC_LINEAR)
                 check_linear(fe, p->c, k);

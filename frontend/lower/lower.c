@@ -321,7 +321,7 @@ static bool may_repeat(enum omp_clause_kind kind)
     static const enum omp_clause_kind once[] = {
         OMPC_SIZES,      OMPC_FULL,      OMPC_PARTIAL,  OMPC_PERMUTATION, OMPC_LOOPRANGE,
         OMPC_COUNTS,     OMPC_IF,        OMPC_GRAPH_ID, OMPC_GRAPH_RESET, OMPC_NOGROUP,
-        OMPC_NOVARIANTS, OMPC_NOCONTEXT, OMPC_NOWAIT
+        OMPC_NOVARIANTS, OMPC_NOCONTEXT, OMPC_NOWAIT,   OMPC_DEVICE
     };
     for (unsigned i = 0; i < sizeof once / sizeof *once; i++)
         if (once[i] == kind)

@@ -53,6 +53,23 @@ unroll full partial(2)|25|'full' clause
 interchange permutation(2, 1) permutation(1, 2)|43|more than one 'permutation'
 taskgraph nogroup if(1) nogroup|37|more than one 'nogroup'
 EOF
+# clauses that clang does not know there
+while IFS='|' read -r clauses column words; do
+    bad "target $clauses" "t.c:2:$column" "$words" <<C
+int main(void) { int x = 0; float f = 1;
+#pragma omp target map(x) $clauses
+x += (int)f; }
+C
+done <<'EOF'
+priority(undeclared)|27|'priority' must be an integer
+priority()|27|'priority' must be an integer
+priority(f)|27|'priority' must be an integer
+priority(1) priority(2)|39|more than one 'priority'
+device_type(foo)|27|'device_type' needs
+device_type(any) device_type(any)|44|more than one 'device_type'
+nowait()|34|expected expression
+nowait(0) nowait(1)|37|more than one 'nowait'
+EOF
 # loops that become others before clang sees them
 for loop in 'for (int i = 0; i < 8; i--) n++;' 'for (int i = 0; i < 8; i += 0) n++;' 'for (int i = 8; i > 0; i++) n++;' \
     'for (int i = 0; i < 8; i++) { if (i == n) break; n++; }' 'for (int i = 0; i < 8; i++) { if (i == n) return 2; n++; }' \
