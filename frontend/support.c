@@ -77,13 +77,15 @@ static void check_clause(struct fe *fe, const struct omp_construct *c, const str
     check_allocators(fe, c, k);
 }
 
-/* Those that clang does not know there: it checks a text without them (rejected.c). */
+/* Those that clang does not know there: it checks a text without them (rejected.c), or as one of
+ * OpenMP 5.1, in which nowait has no argument. */
 static void check_hidden(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
 {
     bool target = c->host_region || (c->leaves & OMPL_TARGET),
-         priority = k->kind == OMPC_PRIORITY && (target || (c->leaves & OMPL_DATA)),
+         integer = (k->kind == OMPC_PRIORITY || k->kind == OMPC_NOWAIT) &&
+                   (target || (c->leaves & OMPL_DATA)),
          device_type = k->kind == OMPC_DEVICE_TYPE && target;
-    if (!priority && !device_type)
+    if (!integer && !device_type)
         return;
     for (const struct omp_clause *other = c->clauses; other != k; other = other->next)
         if (other->kind == k->kind) {
@@ -93,8 +95,10 @@ static void check_hidden(struct fe *fe, const struct omp_construct *c, const str
             return;
         }
     const struct omp_type *t = k->expr.type;
-    if (priority && (!t || (t->kind != OMPT_INT && t->kind != OMPT_BOOL)))
-        fe_error_at(fe, k->place, "argument of clause 'priority' must be an integer");
+    const char *name = fe_clause_rows[k->kind].spelling;
+    bool lone = k->kind == OMPC_NOWAIT && k->extent.end - k->extent.begin == strlen(name);
+    if (integer && !lone && (!t || (t->kind != OMPT_INT && t->kind != OMPT_BOOL)))
+        fe_error_at(fe, k->place, "argument of clause '%s' must be an integer", name);
     if (device_type && k->keyword == OMPK_NONE)
         fe_error_at(fe, k->place, "'device_type' needs 'host', 'nohost' or 'any'");
 }

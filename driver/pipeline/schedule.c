@@ -129,7 +129,6 @@ static bool accepted_by_older(const struct job *j, struct proc *check)
     if (!drv_older_openmp(j->opt))
         return false;
     drv_check_command(j, &p);
-    words_add(&p.argv, "-Werror=extra-tokens"); /* a clause that it does not know it ignores */
     if (drv_proc_run(&p) == 0)
         return true;
     if (p.code == 1 && is_part_of(file_read(p.err, NULL), file_read(check->err, NULL)))

@@ -67,8 +67,10 @@ priority(f)|27|'priority' must be an integer
 priority(1) priority(2)|39|more than one 'priority'
 device_type(foo)|27|'device_type' needs
 device_type(any) device_type(any)|44|more than one 'device_type'
-nowait()|34|expected expression
+nowait()|27|'nowait' must be an integer
 nowait(0) nowait(1)|37|more than one 'nowait'
+nowait(undeclared)|27|'nowait' must be an integer
+nowait(f)|27|'nowait' must be an integer
 EOF
 # loops that become others before clang sees them
 for loop in 'for (int i = 0; i < 8; i--) n++;' 'for (int i = 0; i < 8; i += 0) n++;' 'for (int i = 8; i > 0; i++) n++;' \
