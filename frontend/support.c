@@ -82,10 +82,10 @@ static void check_clause(struct fe *fe, const struct omp_construct *c, const str
 static void check_hidden(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
 {
     bool target = c->host_region || (c->leaves & OMPL_TARGET),
-         integer = (k->kind == OMPC_PRIORITY || k->kind == OMPC_NOWAIT) &&
-                   (target || (c->leaves & OMPL_DATA)),
+         value = (k->kind == OMPC_PRIORITY || k->kind == OMPC_NOWAIT) &&
+                 (target || (c->leaves & OMPL_DATA)),
          device_type = k->kind == OMPC_DEVICE_TYPE && target;
-    if (!integer && !device_type)
+    if (!value && !device_type)
         return;
     for (const struct omp_clause *other = c->clauses; other != k; other = other->next)
         if (other->kind == k->kind) {
@@ -96,9 +96,14 @@ static void check_hidden(struct fe *fe, const struct omp_construct *c, const str
         }
     const struct omp_type *t = k->expr.type;
     const char *name = fe_clause_rows[k->kind].spelling;
-    bool lone = k->kind == OMPC_NOWAIT && k->extent.end - k->extent.begin == strlen(name);
-    if (integer && !lone && (!t || (t->kind != OMPT_INT && t->kind != OMPT_BOOL)))
+    bool integer = k->kind == OMPC_PRIORITY,
+         lone = !integer && k->extent.end - k->extent.begin == strlen(name);
+    if (value && !lone && !t)
+        fe_error_at(fe, k->place, "argument of clause '%s' is no expression", name);
+    else if (value && !lone && integer && t->kind != OMPT_INT && t->kind != OMPT_BOOL)
         fe_error_at(fe, k->place, "argument of clause '%s' must be an integer", name);
+    else if (value && !lone && t->kind == OMPT_RECORD)
+        fe_error_at(fe, k->place, "argument of clause '%s' must be a scalar", name);
     if (device_type && k->keyword == OMPK_NONE)
         fe_error_at(fe, k->place, "'device_type' needs 'host', 'nohost' or 'any'");
 }

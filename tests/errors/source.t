@@ -61,16 +61,16 @@ int main(void) { int x = 0; float f = 1;
 x += (int)f; }
 C
 done <<'EOF'
-priority(undeclared)|27|'priority' must be an integer
-priority()|27|'priority' must be an integer
+priority(undeclared)|27|'priority' is no expression
+priority()|27|'priority' is no expression
 priority(f)|27|'priority' must be an integer
 priority(1) priority(2)|39|more than one 'priority'
 device_type(foo)|27|'device_type' needs
 device_type(any) device_type(any)|44|more than one 'device_type'
-nowait()|27|'nowait' must be an integer
+nowait()|27|'nowait' is no expression
 nowait(0) nowait(1)|37|more than one 'nowait'
-nowait(undeclared)|27|'nowait' must be an integer
-nowait(f)|27|'nowait' must be an integer
+nowait(undeclared)|27|'nowait' is no expression
+nowait(*(struct { int i; } *)0)|27|'nowait' must be a scalar
 EOF
 # loops that become others before clang sees them
 for loop in 'for (int i = 0; i < 8; i--) n++;' 'for (int i = 0; i < 8; i += 0) n++;' 'for (int i = 8; i > 0; i++) n++;' \
