@@ -7,7 +7,7 @@
  *
  * An event is recorded at a moment of a stream.  A stream that waits for one is not chosen until
  * it is done; only those that were asked for before are waited for, so there is always a stream to
- * choose. */
+ * choose, or another host thread is about to add what is waited for. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +146,15 @@ static bool do_any(void)
     return chosen;
 }
 
+static void do_one(void)
+{
+    if (do_any())
+        return;
+    pthread_mutex_unlock(&lock);
+    sched_yield();
+    pthread_mutex_lock(&lock);
+}
+
 /* Now and then the device gets on with its work. */
 static void do_some(void)
 {
@@ -186,7 +195,7 @@ void ptx_stream_finish(CUstream s)
 {
     pthread_mutex_lock(&lock);
     while (s->first)
-        do_any();
+        do_one();
     pthread_mutex_unlock(&lock);
     pthread_mutex_lock(&s->running);
     pthread_mutex_unlock(&s->running);
@@ -204,7 +213,7 @@ void ptx_stream_finish_all(const struct device *d)
 {
     pthread_mutex_lock(&lock);
     while (is_busy(d))
-        do_any();
+        do_one();
     pthread_mutex_unlock(&lock);
 }
 

@@ -110,6 +110,45 @@ static void test_events(const char *seed)
     _exit(result == 12453 ? 0 : 5);
 }
 
+/* One host thread records an event while another one makes a stream wait for it, and waits for that stream. */
+static CUevent recorded;
+static int stop;
+static void *record(void *stream)
+{
+    CUcontext c;
+    if (cuDevicePrimaryCtxRetain(&c, 0) || cuCtxSetCurrent(c))
+        _exit(1);
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+        if (cuEventRecord(recorded, stream))
+            _exit(2);
+    return NULL;
+}
+
+static void test_recording(void)
+{
+    int status;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child) {
+        waitpid(child, &status, 0);
+        check(!status, "an event is recorded while a stream waits for it");
+        return;
+    }
+    alarm(60);
+    setenv("OMPGPU_PTX_SCHEDULE", "4", 1);
+    CUcontext c;
+    CUstream a, b;
+    pthread_t thread;
+    if (cuInit(0) || cuDevicePrimaryCtxRetain(&c, 0) || cuCtxSetCurrent(c) || cuStreamCreate(&a, 0) || cuStreamCreate(&b, 0) ||
+        cuEventCreate(&recorded, CU_EVENT_DISABLE_TIMING) || pthread_create(&thread, NULL, record, a))
+        _exit(3);
+    for (int i = 0; i < 20000; i++)
+        if (cuStreamWaitEvent(b, recorded, 0) || cuStreamSynchronize(b))
+            _exit(4);
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    _exit(pthread_join(thread, NULL) || cuStreamSynchronize(a));
+}
+
 /* Every team waits for all: more than run at a time in another launch.  Too many for the device are refused. */
 static void test_cooperative(void)
 {
@@ -170,6 +209,7 @@ int main(void)
     check(random.late > 0 && random.late < 24, "copies to the host are late, %d times of 24", random.late);
     for (int k = 1; k <= 6; k++)
         test_events((char[]){ (char)('0' + k), 0 });
+    test_recording();
     test_cooperative();
     test_fault();
     printf("1..%u\n", tests);
