@@ -1,5 +1,6 @@
 /* ptx_streams.c - streams of the PTX machine: each in its order, several in any order by the seed, copies to the host late but
  * not after the synchronisation; events; cooperative launches. */
+#include <pthread.h>
 #include "hostrt/ptx/beyond.h"
 #include "tests/unit/ptx.h"
 
@@ -142,7 +143,7 @@ static void test_recording(void)
     if (cuInit(0) || cuDevicePrimaryCtxRetain(&c, 0) || cuCtxSetCurrent(c) || cuStreamCreate(&a, 0) || cuStreamCreate(&b, 0) ||
         cuEventCreate(&recorded, CU_EVENT_DISABLE_TIMING) || pthread_create(&thread, NULL, record, a))
         _exit(3);
-    for (int i = 0; i < 20000; i++)
+    for (int i = 0; i < 400000; i++)
         if (cuStreamWaitEvent(b, recorded, 0) || cuStreamSynchronize(b))
             _exit(4);
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
