@@ -8,7 +8,8 @@
  *   sequence.c   fuse, split
  *   choice.c     metadirectives whose choice is made at run time, and in blocks
  *   selectors.c  context selectors that the file decides
- *   variant.c    functions between `begin declare variant` and its end
+ *   variant.c    functions between `begin declare variant` and its end; types that clang does not
+ *                see in a function that a directive is about
  *   late.c       declare variant with conditions that are known at run time
  *   indirect.c   declare target indirect
  *   starts.c     constructors and destructors in declare target

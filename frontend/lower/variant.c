@@ -10,7 +10,6 @@
  *
  * Blocks that only the host may use are left to clang.  A block inside of another one becomes one
  * beside it first, which has the selectors of both (6.0, section 9.6.5). */
-#include <string.h>
 #include "frontend/lower/lower.h"
 #include <string.h>
 
