@@ -40,7 +40,7 @@ static void read_expr(struct reader *r)
 {
     unsigned colon = find_top(r, r->at, r->end, ":"), question = find_top(r, r->at, r->end, "?");
     if (colon < r->end && question > colon) {
-        if (r->c->kind == OMPC_NUM_TEAMS)
+        if (r->c->kind == OMPC_NUM_TEAMS || r->c->kind == OMPC_RANGE)
             fe_expr_of(r, r->at, colon);
         else
             r->c->keyword = keyword_at(r, r->at);
@@ -64,7 +64,8 @@ static void read_exprs(struct reader *r)
 {
     for (unsigned k = r->at, end; k < r->end; k = end + 1) {
         end = find_top(r, k, r->end, ",");
-        fe_expr_of(r, k, end);
+        if (end != k + 1 || keyword_at(r, k) == OMPK_NONE) /* not omp_fill, all */
+            fe_expr_of(r, k, end);
     }
 }
 
@@ -349,6 +350,19 @@ static bool allowed(const struct fe_pragma *p, enum omp_clause_kind kind)
     return false;
 }
 
+/* OpenMP 6.0: `teams:` before the argument says which construct of a combined one it is for. */
+static bool names_construct(const struct reader *r, enum omp_clause_kind kind)
+{
+    unsigned n;
+    enum omp_directive d = OMPDIR_UNKNOWN;
+    if (kind != OMPC_IF && token_is(r, r->at + 1, ":"))
+        d = fe_directive_at(r->fe, r->p, r->at, &n);
+    for (unsigned i = 0; i < r->p->nnames && d != OMPDIR_UNKNOWN; i++)
+        if (r->p->names[i] == d)
+            return true;
+    return false;
+}
+
 static unsigned read_clause(struct reader *r, enum omp_clause_kind kind, unsigned k)
 {
     bool argument = token_is(r, k + 1, "(");
@@ -362,6 +376,8 @@ static unsigned read_clause(struct reader *r, enum omp_clause_kind kind, unsigne
     add_clause(r->p->c, r->c);
     r->at = argument ? k + 2 : last + 1;
     r->end = argument ? last : last + 1;
+    if (argument && names_construct(r, kind))
+        r->at += 2;
     if (argument || fe_clause_rows[kind].arg == ARG_NONE)
         readers[fe_clause_rows[kind].arg](r);
     if (kind == OMPC_DETACH && r->c->nitems) /* gets the event */
@@ -529,6 +545,21 @@ static void collect_groups(struct fe *fe, struct fe_pragma *p)
     p->ngroups = fe->groups.n - p->first_group;
 }
 
+/* What follows the name of a spread directive is for the directive that each device gets. */
+static void collect_spread(struct fe *fe, const struct fe_pragma *p)
+{
+    struct fe_pragma whole = *p;
+    unsigned words;
+    enum omp_directive d = fe_directive_at(fe, p, 1, &words); /* after `ompx` */
+    const unsigned most = sizeof whole.names / sizeof *whole.names;
+    while (d != OMPDIR_UNKNOWN && whole.nnames < most) {
+        whole.names[whole.nnames++] = d;
+        d = fe_directive_at(fe, p, whole.clauses_at, &words);
+        whole.clauses_at += d != OMPDIR_UNKNOWN ? words : 0;
+    }
+    read_clauses(fe, &whole, true);
+}
+
 void fe_collect_arguments(struct fe *fe, struct fe_pragma *p)
 {
     struct omp_construct scratch = *p->c, *c = p->c;
@@ -539,6 +570,8 @@ void fe_collect_arguments(struct fe *fe, struct fe_pragma *p)
         fe_read_udr_parts(&r, &d);
     else if (has_selector(p))
         collect_contexts(fe, p);
+    else if (fe_is_spread(p))
+        collect_spread(fe, p);
     else if (has_visible_arguments(p))
         read_clauses(fe, p, true);
     collect_groups(fe, p);

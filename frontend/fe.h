@@ -117,6 +117,8 @@ struct fe_operand { /* an argument of a directive, see probe.c */
     struct omp_extent text;
     bool item; /* list item, whose brackets may have ':' in them */
     bool bad;  /* clang complains of it */
+    const char *complaint; /* … in these words, at this place; NULL: of more than this operand */
+    unsigned complaint_at;
     bool found;
     CXCursor cursor; /* in parentheses */
     unsigned open;   /* of these, in the text that libclang sees */
@@ -317,6 +319,8 @@ enum omp_directive fe_directive_at(const struct fe *, const struct fe_pragma *, 
 enum omp_clause_kind fe_clause_named(const struct fe *, const struct fe_token *);
 enum omp_keyword fe_keyword(const struct fe *, const struct fe_token *);
 bool fe_allows(enum omp_directive, enum omp_clause_kind);
+/* Is it `ompx target spread` or one of its data directives? */
+bool fe_is_spread(const struct fe_pragma *);
 enum fe_words {
     WORDS_MAP_TYPE,
     WORDS_MAP_MODIFIER,
@@ -408,7 +412,7 @@ void fe_write_probes(struct fe *);
 unsigned fe_text_offset(const struct fe *, unsigned seen);
 const struct fe_probe *fe_probe_at(const struct fe *, unsigned seen);
 void fe_found_operand(struct fe *, const struct fe_probe *, unsigned seen, CXCursor);
-bool fe_spoil_operands(struct fe *, const struct fe_probe *, unsigned seen);
+bool fe_spoil_operands(struct fe *, const struct fe_probe *, unsigned seen, const char *complaint);
 /* the argument whose text begins there; NULL if there is none, or it has an error */
 const struct fe_operand *fe_operand_at(const struct fe *, unsigned begin);
 /* types.c */
@@ -576,6 +580,9 @@ void fe_settle_modes(struct fe *); /* some are generic all the same, by data-sha
 void fe_set_indirect(void);
 /* before loops are read, and after data-sharing */
 void fe_check_directives(struct fe *);
+/* Is the type one that the clause takes?  Else an error.  Only of those that clang does not see. */
+void fe_check_argument(struct fe *, enum omp_clause_kind, struct omp_place,
+                       const struct omp_type *);
 void fe_say_unexpected(struct fe *, const struct fe_pragma *, bool ours);
 /* Before clang sees it: a first word that is nearly a directive. */
 void fe_check_name(struct fe *, const struct fe_pragma *);

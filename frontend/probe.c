@@ -7,6 +7,7 @@
  *     #pragma omp target update to(a[l:n])    _Static_assert(sizeof(0,(a[(l),(n)]),0),"");
  *     #pragma omp parallel for if(n > 9)      if(0,(n > 9),0);else
  *     map(iterator(i=0:n), to: p[i])          ({int i;(0),(n),(p[(i)]),0;})
+ *     #pragma ompx target spread ...          the same, with the names for the part of a device
  *     #pragma omp declare mapper(...)         a prototype for each clause: the mapper's variable
  *                                             and iterators are parameters, the operands stand in
  *                                             the bound of a further one
@@ -324,8 +325,11 @@ static void put_probe(struct fe *fe, struct fe_pragma *p)
     } else if (is_mapper(&r)) {
         put_operands(&r);
     } else {
+        bool spread = fe_is_spread(p);
         put(fe, statement ? "if(0," : "_Static_assert(sizeof(0,");
+        put(fe, spread ? "({long omp_spread_start,omp_spread_size;" : "");
         put_operands(&r);
+        put(fe, spread ? "0;})," : "");
         put(fe, statement ? "0);else" : "0),\"\");");
     }
     put(fe, "\n");
@@ -418,9 +422,10 @@ const struct fe_probe *fe_probe_at(const struct fe *fe, unsigned seen)
     return p && seen < p->end ? p : NULL;
 }
 
-/* An error at this offset of a probe: its operand, or all, will be left out.  A user-defined
+/* The complaint is about this offset of a probe: its operand, or all, will be left out.  A user-defined
  * reduction is tried as a function first.  False: nothing is left to be left out. */
-bool fe_spoil_operands(struct fe *fe, const struct fe_probe *probe, unsigned seen)
+bool fe_spoil_operands(struct fe *fe, const struct fe_probe *probe, unsigned seen,
+                       const char *complaint)
 {
     struct fe_pragma *p = probe->pragma;
     struct fe_operand *worst = NULL;
@@ -431,8 +436,11 @@ bool fe_spoil_operands(struct fe *fe, const struct fe_probe *probe, unsigned see
         if (!o->bad && o->open && o->open <= seen && (!worst || o->text.begin >= worst->text.end))
             worst = o;
     }
-    if (worst)
+    if (worst) {
+        worst->complaint = complaint;
+        worst->complaint_at = fe_text_offset(fe, seen);
         return worst->bad = true;
+    }
     bool less = !p->bad_types && !has_good_operand(fe, p);
     p->bad_types |= less;
     for (unsigned i = 0; i < p->noperands; i++) {

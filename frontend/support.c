@@ -77,6 +77,23 @@ static void check_clause(struct fe *fe, const struct omp_construct *c, const str
     check_allocators(fe, c, k);
 }
 
+enum { ANY_TYPE, INTEGER, SCALAR };
+static const unsigned char argument_types[OMPC_COUNT] = {
+    [OMPC_PRIORITY] = INTEGER, [OMPC_GRAPH_ID] = INTEGER,  [OMPC_TRANSPARENT] = INTEGER,
+    [OMPC_NUM_TEAMS] = INTEGER, [OMPC_NOWAIT] = SCALAR,    [OMPC_GRAPH_RESET] = SCALAR,
+    [OMPC_REPLAYABLE] = SCALAR, [OMPC_INDIRECT] = SCALAR,  [OMPC_IF] = SCALAR,
+};
+
+void fe_check_argument(struct fe *fe, enum omp_clause_kind kind, struct omp_place place,
+                       const struct omp_type *t)
+{
+    const char *name = fe_clause_rows[kind].spelling;
+    if (argument_types[kind] == INTEGER && t->kind != OMPT_INT && t->kind != OMPT_BOOL)
+        fe_error_at(fe, place, "argument of clause '%s' must be an integer", name);
+    else if (argument_types[kind] == SCALAR && t->kind == OMPT_RECORD)
+        fe_error_at(fe, place, "argument of clause '%s' must be a scalar", name);
+}
+
 /* Those that clang does not know there: it checks a text without them (rejected.c), or as one of
  * OpenMP 5.1, in which nowait has no argument. */
 static void check_hidden(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
@@ -96,14 +113,11 @@ static void check_hidden(struct fe *fe, const struct omp_construct *c, const str
         }
     const struct omp_type *t = k->expr.type;
     const char *name = fe_clause_rows[k->kind].spelling;
-    bool integer = k->kind == OMPC_PRIORITY,
-         lone = !integer && k->extent.end - k->extent.begin == strlen(name);
+    bool lone = k->kind == OMPC_NOWAIT && k->extent.end - k->extent.begin == strlen(name);
     if (value && !lone && !t)
         fe_error_at(fe, k->place, "argument of clause '%s' is no expression", name);
-    else if (value && !lone && integer && t->kind != OMPT_INT && t->kind != OMPT_BOOL)
-        fe_error_at(fe, k->place, "argument of clause '%s' must be an integer", name);
-    else if (value && !lone && t->kind == OMPT_RECORD)
-        fe_error_at(fe, k->place, "argument of clause '%s' must be a scalar", name);
+    else if (value && !lone)
+        fe_check_argument(fe, k->kind, k->place, t);
     if (device_type && k->keyword == OMPK_NONE)
         fe_error_at(fe, k->place, "'device_type' needs 'host', 'nohost' or 'any'");
 }
@@ -214,8 +228,8 @@ void fe_say_unexpected(struct fe *fe, const struct fe_pragma *p, bool ours)
                  fe_word(WORDS_CLANG_CLAUSE, word, strlen(word), &value);
     const char *meant = is_name && !known ? word_meant(word, 0) : NULL;
     if (meant || ours)
-        fe_error(fe, p->unexpected, "unexpected %s'%s' in directive '#pragma omp %s'%s",
-                 is_name ? "OpenMP clause " : "", word, p->c->spelling,
+        fe_error(fe, p->unexpected, "unexpected %s'%s' in directive '#pragma %s%s'%s",
+                 is_name ? "OpenMP clause " : "", word, fe_is_spread(p) ? "" : "omp ", p->c->spelling,
                  meant ? arena_printf(fe->a, "; did you mean '%s'?", meant) : "");
 }
 

@@ -307,60 +307,14 @@ void lower_ordered(struct lowering *l, struct fe_pragma *p)
 }
 
 /* ------------------------------------------------------------------ what clang never sees */
-static bool is_replaced(const struct fe_pragma *p)
+static bool is_replaced(struct fe *fe, const struct fe_pragma *p)
 {
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].directive == p->c->directive && rows[i].clause == OMPC_COUNT &&
             rows[i].wanted == always)
             return true;
-    return false;
-}
-
-static bool may_repeat(enum omp_clause_kind kind)
-{
-    static const enum omp_clause_kind once[] = {
-        OMPC_SIZES,      OMPC_FULL,      OMPC_PARTIAL,  OMPC_PERMUTATION, OMPC_LOOPRANGE,
-        OMPC_COUNTS,     OMPC_IF,        OMPC_GRAPH_ID, OMPC_GRAPH_RESET, OMPC_NOGROUP,
-        OMPC_NOVARIANTS, OMPC_NOCONTEXT, OMPC_NOWAIT,   OMPC_DEVICE
-    };
-    for (unsigned i = 0; i < sizeof once / sizeof *once; i++)
-        if (once[i] == kind)
-            return false;
-    return true;
-}
-
-/* Neither does it complain, then, of clauses that the directive has not, or has twice. */
-static void check_clauses(struct fe *fe, struct fe_pragma *p)
-{
-    bool seen[OMPC_COUNT + 1] = { false };
-    unsigned k = p->clauses_at;
-    /* `target spread` and the like, after which comes what each device gets */
-    const bool spread = fe_allows(p->c->directive, OMPC_DEVICES);
-    while (k < p->ntokens) {
-        const struct fe_token *t = &p->tokens[k];
-        enum omp_clause_kind kind = t->kind == TOK_IDENT ? fe_clause_named(fe, t) : OMPC_COUNT;
-        bool allowed = fe_word_at(fe, p, k, ",") || (spread && kind != OMPC_COUNT);
-        unsigned words;
-        if (spread && kind == OMPC_COUNT && fe_directive_at(fe, p, k, &words) != OMPDIR_UNKNOWN) {
-            k += words;
-            continue;
-        }
-        for (unsigned i = 0; kind != OMPC_COUNT && i < p->nnames; i++)
-            allowed |= fe_allows(p->names[i], kind);
-        if (!allowed) {
-            p->unexpected = t->begin;
-            fe_say_unexpected(fe, p, true);
-            return;
-        }
-        if (seen[kind] && !may_repeat(kind) && !spread)
-            fe_error(fe, t->begin,
-                     "directive '#pragma omp %s' cannot contain more than one '%s' clause",
-                     p->c->spelling, fe_clause_rows[kind].spelling);
-        seen[kind] = true;
-        k = fe_word_at(fe, p, k + 1, "(") ? fe_closing(fe, p, k + 1) + 1 : k + 1;
-    }
-    if (seen[OMPC_FULL] && seen[OMPC_PARTIAL])
-        fe_error(fe, p->extent.begin, "'full' and 'partial' are mutually exclusive");
+    return p->c->directive == OMPDIR_TASK_ITERATION ||
+           (p->c->directive == OMPDIR_DEPOBJ && lower_destroys(fe, p));
 }
 
 /* ------------------------------------------------------------------ rounds */
@@ -390,26 +344,34 @@ static void lower_statements(struct lowering *l)
         lower_all(l, true);
 }
 
-/* The next text, from what libclang knows of this one; NULL: there is none. */
-static char *lower_tree(struct lowering *l, int nargs, const char *const *args,
-                        void (*lower)(struct lowering *))
+/* Acts on what libclang knows of the text; false: it has errors of its own. */
+static bool act_on_tree(struct lowering *l, int nargs, const char *const *args,
+                        void (*act)(struct lowering *))
 {
     struct fe *fe = l->fe;
     CXIndex index = clang_createIndex(0, 0);
-    char *next = NULL;
-    if (fe_walk(fe, index, nargs, args)) {
-        /* whoever reads the text next says what is wrong with it */
-        if (!fe_is_misread(fe->u->path, fe->u->text, fe->u->length))
-            fe->errors = 0;
-    } else {
+    bool walked = fe_walk(fe, index, nargs, args) == 0;
+    if (walked) {
         fe_finish_walk(fe);
-        lower(l);
-        next = l->edits.n && !fe->errors ? fe_edited_text(fe, &l->edits) : NULL;
+        act(l);
     }
     if (fe->tu)
         clang_disposeTranslationUnit(fe->tu);
     clang_disposeIndex(index);
-    return next;
+    return walked;
+}
+
+/* The next text; NULL: there is none. */
+static char *lower_tree(struct lowering *l, int nargs, const char *const *args,
+                        void (*lower)(struct lowering *))
+{
+    struct fe *fe = l->fe;
+    if (act_on_tree(l, nargs, args, lower))
+        return l->edits.n && !fe->errors ? fe_edited_text(fe, &l->edits) : NULL;
+    /* whoever reads the text next says what is wrong with it */
+    if (!fe_is_misread(fe->u->path, fe->u->text, fe->u->length))
+        fe->errors = 0;
+    return NULL;
 }
 
 /* The next text; NULL: nothing is left to do, or there was an error. */
@@ -419,12 +381,28 @@ static char *lower_once(struct fe *fe, int nargs, const char *const *args)
     if (!has_rows(fe))
         return NULL;
     for (unsigned i = 0; i < fe->pragmas.n; i++)
-        if (is_replaced(&fe->pragmas.at[i]))
-            check_clauses(fe, &fe->pragmas.at[i]);
+        if (is_replaced(fe, &fe->pragmas.at[i]))
+            lower_check_clauses(fe, &fe->pragmas.at[i]);
     lower_all(&l, false);
     if (l.edits.n || fe->errors)
         return fe->errors ? NULL : fe_edited_text(fe, &l.edits);
     return lower_tree(&l, nargs, args, lower_statements);
+}
+
+static void check_arguments(struct lowering *l)
+{
+    for (unsigned i = 0; i < l->fe->pragmas.n; i++)
+        if (row_of(l->fe, &l->fe->pragmas.at[i]))
+            lower_check_arguments(l->fe, &l->fe->pragmas.at[i]);
+}
+
+/* Of the user's text. */
+static char *check_once(struct fe *fe, int nargs, const char *const *args)
+{
+    struct lowering l = { .fe = fe };
+    if (has_rows(fe) && !act_on_tree(&l, nargs, args, check_arguments))
+        fe->errors = 0; /* the text may become one without */
+    return NULL;
 }
 
 static char *lower_at_end(struct fe *fe, int nargs, const char *const *args)
@@ -463,7 +441,8 @@ char *fe_lower(const char *path, const char *text, size_t length, int nargs,
                const char *const *args, int *errors)
 {
     struct run r = { path, (char *)text, NULL, length, nargs, 0, args };
-    for (unsigned round = 0; round < MOST_ROUNDS && step(&r, lower_once);)
+    step(&r, check_once);
+    for (unsigned round = 0; round < MOST_ROUNDS && !r.errors && step(&r, lower_once);)
         round++;
     if (!r.errors)
         step(&r, lower_at_end);

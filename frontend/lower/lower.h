@@ -4,6 +4,7 @@
  * text, before anything else reads it: device code, host code and clang's check see the same.
  *
  *   lower.c      the table of such constructs and clauses; rounds, innermost constructs first
+ *   check.c      what is wrong with what clang does not get to see
  *   nest.c       tile, stripe, unroll, reverse, interchange: other loops over the same iterations
  *   sequence.c   fuse, split
  *   choice.c     metadirectives whose choice is made at run time, and in blocks
@@ -84,6 +85,11 @@ const char *lower_declare(struct fe *, const struct fe_pragma *, const char *nam
 bool lower_is_edited(const struct lowering *, struct omp_extent);
 /* Is the function one of those that the declare target directive declares? */
 bool lower_declares(const struct fe *, const struct fe_pragma *, const struct fe_function *);
+
+/* check.c: what clang would say of a directive that is replaced, and of arguments of one that is
+ * lowered; the latter after the walk. */
+void lower_check_clauses(struct fe *, struct fe_pragma *);
+void lower_check_arguments(struct fe *, struct fe_pragma *);
 
 /* loops */
 struct lower_loop {

@@ -231,7 +231,7 @@ bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
            lower_has_misplaced_iterator(fe, p) || lower_is_reverse(fe, p) ||
            lower_has_levels(fe, p) || lower_has_original(fe, p) || lower_appends_preferred(fe, p) ||
            lower_selects_required(fe, p) || p->c->directive == OMPDIR_DECLARE_INDUCTION ||
-           p->c->directive == OMPDIR_SPLIT ||
+           p->c->directive == OMPDIR_SPLIT || p->c->directive == OMPDIR_TASK_ITERATION ||
            /* a variant that it has not chosen itself would go unchecked */
            (p->c->directive == OMPDIR_METADIRECTIVE && lower_may_choose_late(fe, p));
 }

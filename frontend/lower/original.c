@@ -19,8 +19,15 @@ struct clause {
     unsigned colon;
     const char *operator, *modifiers; /* the others, each with a comma after it */
     bool modified, is_private;
+    unsigned bad;   /* token in `original` that says neither; 0: there is none */
     unsigned other; /* token of one of those that is not `default`; 0: there is none */
 };
+
+static bool is_shared_or_private(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    enum omp_keyword word = lower_keyword(fe, p, k);
+    return word == OMPK_SHARED || word == OMPK_PRIVATE || word == OMPK_DEFAULT;
+}
 
 static bool next_clause(struct fe *fe, const struct fe_pragma *p, unsigned k, struct clause *c)
 {
@@ -34,6 +41,7 @@ static bool next_clause(struct fe *fe, const struct fe_pragma *p, unsigned k, st
         if (lower_keyword(fe, p, i) == OMPK_ORIGINAL && fe_word_at(fe, p, i + 1, "(")) {
             c->modified = true;
             c->is_private = lower_keyword(fe, p, i + 2) == OMPK_PRIVATE;
+            c->bad = is_shared_or_private(fe, p, i + 2) ? 0 : i + 2;
         } else if (next == c->colon) {
             c->operator = text;
         } else {
@@ -169,6 +177,8 @@ void lower_original(struct lowering *l, struct fe_pragma *p)
         return;
     for (; next_clause(fe, p, k, &c); k = lower_after(fe, p, &c.a)) {
         bool of_threads = c.is_private && binds_to_team(p);
+        if (c.bad)
+            fe_error(fe, p->tokens[c.bad].begin, "'original' needs 'default', 'shared' or 'private'");
         line = arena_printf(fe->a, "%s %s %s", line, without_nowait(fe, p, k, c.a.at, some),
                             of_threads ? "" : plain_clause(fe, p, &c));
         if (of_threads && c.other)

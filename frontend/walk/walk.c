@@ -197,8 +197,11 @@ static unsigned find_bad_operands(struct fe *fe)
         CXDiagnostic d = clang_getDiagnostic(fe->tu, i);
         unsigned at = walk_seen_offset(clang_getDiagnosticLocation(d));
         const struct fe_probe *probe = fe_probe_at(fe, at);
-        if (probe && clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error)
-            found += fe_spoil_operands(fe, probe, at);
+        if (probe && clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error) {
+            CXString s = clang_getDiagnosticSpelling(d);
+            found += fe_spoil_operands(fe, probe, at, arena_printf(fe->a, "%s", clang_getCString(s)));
+            clang_disposeString(s);
+        }
         clang_disposeDiagnostic(d);
     }
     return found;

@@ -17,6 +17,13 @@
 #ifndef omp_default_device
 #define omp_default_device (-5) /* GCC's value */
 #endif
+/* OpenMP 6.0: of `transparent`, which dependences a task imports and exports. */
+typedef enum omp_impex_t {
+    omp_not_impex = 0,
+    omp_import = 1,
+    omp_export = 2,
+    omp_impex = omp_import | omp_export
+} omp_impex_t;
 /* OpenMP 6.0.  Threads outside of a team run no tasks; a GPU's threads proceed by warps. */
 extern int omp_is_free_agent(void);
 extern int omp_ancestor_is_free_agent(int);

@@ -72,6 +72,74 @@ nowait(0) nowait(1)|37|more than one 'nowait'
 nowait(undeclared)|27|'nowait' is no expression
 nowait(*(struct { int i; } *)0)|27|'nowait' must be a scalar
 EOF
+# arguments of what becomes another directive: clang does not see them there
+while IFS='|' read -r directive column words; do
+    bad "$directive" "t.c:4:$column" "$words" <<C
+int a[8], g; struct { int i; } s; double d;
+void f(int *p) { *p = 1; }
+int main(int argc, char **argv) { int x = 0;
+#pragma $directive
+for (int i = 0; i < 8; i++) a[i] = x;
+#pragma omp target
+a[0] = 1;
+}
+C
+done <<'EOF'
+omp taskgraph if(undeclared)|26|'undeclared'
+omp taskgraph if(s)|26|'if' must be a scalar
+omp taskgraph graph_id(undeclared)|32|'undeclared'
+omp taskgraph graph_id(d)|32|'graph_id' must be an integer
+omp taskgraph graph_reset(s)|35|'graph_reset' must be a scalar
+omp task replayable(undeclared)|29|'undeclared'
+omp task transparent(d)|30|'transparent' must be an integer
+omp parallel num_threads(2, undeclared)|37|'undeclared'
+omp parallel num_threads(undeclared, 2)|34|'undeclared'
+omp target teams num_teams(undeclared: 4)|36|'undeclared'
+omp target teams num_teams(d: 4)|36|'num_teams' must be an integer
+omp tile sizes(undeclared)|24|'undeclared'
+omp stripe sizes(2 +)|29|expected expression
+omp split counts(omp_fill, undeclared)|36|'undeclared'
+omp unroll partial(undeclared)|28|'undeclared'
+omp for reduction(original(private), +: undeclared)|49|'undeclared'
+omp for reduction(original(foo), +: x)|36|'original' needs
+omp metadirective when(user={condition(argc > 1)}: parallel num_threads(undeclared))|81|'undeclared'
+omp metadirective when(user={condition(undeclared > 1)}: parallel)|48|'undeclared'
+omp target default(foo)|20|'default' needs
+ompx target spread devices(undeclared) map(a)|36|'undeclared'
+ompx target spread devices(0) spread_schedule(static, undeclared) map(a)|63|'undeclared'
+ompx target spread devices(0) map(a[omp_spread_start: undeclared])|63|'undeclared'
+ompx target spread teams distribute parallel for devices(0) num_threads(undeclared)|81|'undeclared'
+ompx target spread devices(0) foo|39|directive '#pragma ompx target spread'
+ompx target data spread devices(0) range(0: undeclared) map(a)|53|'undeclared'
+EOF
+bad "dispatch" t.c:3:36 "'undeclared'" <<'C'
+void f(int *p) { *p = 1; }
+int main(void) { int x = 0;
+#pragma omp dispatch is_device_ptr(undeclared)
+f(&x); }
+C
+bad "indirect" t.c:2:46 "'undeclared'" <<'C'
+void f(int *p) { *p = 1; }
+#pragma omp declare target enter(f) indirect(undeclared)
+C
+bad "device_type of groupprivate" t.c:2:29 "'device_type' needs" <<'C'
+int g;
+#pragma omp groupprivate(g) device_type(foo)
+C
+bad "a clause after the last one of depobj" t.c:4:34 "clause 'foo'" <<'C'
+#include <omp.h>
+int main(void) { omp_depend_t a; int x;
+#pragma omp depobj(a) depend(in: x)
+#pragma omp depobj(a) destroy(a) foo
+}
+C
+bad "a clause of task_iteration" t.c:4:45 "clause 'foo'" <<'C'
+int main(void) { int x = 0;
+#pragma omp taskloop
+for (int i = 0; i < 4; i++) {
+#pragma omp task_iteration depend(inout: x) foo
+x++; } }
+C
 # loops that become others before clang sees them
 for loop in 'for (int i = 0; i < 8; i--) n++;' 'for (int i = 0; i < 8; i += 0) n++;' 'for (int i = 8; i > 0; i++) n++;' \
     'for (int i = 0; i < 8; i++) { if (i == n) break; n++; }' 'for (int i = 0; i < 8; i++) { if (i == n) return 2; n++; }' \
@@ -132,8 +200,8 @@ for (i = 0; i < 9; i++)
     for (j = 0; j < 2 * i + 1; j++) a[i][j] = 1; }
 C
 }
-triangle 'tile sizes(2, 2)' "invariant"
-triangle interchange "invariant"
+triangle 'tile sizes(2, 2)' "rectangular"
+triangle interchange "rectangular"
 triangle 'tile sizes(2) apply(intratile: interchange)' "rectangular|'i'"
 bad "inline assembly" t.c:3:3 "inline assembly" <<'C'
 int main(void) { int x = 0;

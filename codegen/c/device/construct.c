@@ -176,8 +176,10 @@ static void write_error(struct cg *cg, const struct omp_construct *c)
                             *severity = cg_clause(c, OMPC_SEVERITY);
     if (!at || at->keyword != OMPK_EXECUTION)
         return;
+    const struct omp_type *t = message ? message->expr.type : NULL; /* clang ignores others */
+    bool has_text = t && (t->kind == OMPT_POINTER || t->kind == OMPT_ARRAY);
     cg_line(cg, "__ompgpu_error(%s, %u, %s, %d);", cg_quoted(cg, c->place.file), c->place.line,
-            message ? cg_expr(cg, message->expr.extent) : "0",
+            has_text ? cg_expr(cg, message->expr.extent) : "0",
             !severity || severity->keyword != OMPK_WARNING);
 }
 
