@@ -115,8 +115,8 @@ struct fe_line {
 };
 struct fe_operand { /* an argument of a directive, see probe.c */
     struct omp_extent text;
-    bool item; /* list item, whose brackets may have ':' in them */
-    bool bad;  /* clang complains of it */
+    bool item;             /* list item, whose brackets may have ':' in them */
+    bool bad;              /* clang complains of it */
     const char *complaint; /* … in these words, at this place; NULL: of more than this operand */
     unsigned complaint_at;
     bool found;

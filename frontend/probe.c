@@ -422,8 +422,8 @@ const struct fe_probe *fe_probe_at(const struct fe *fe, unsigned seen)
     return p && seen < p->end ? p : NULL;
 }
 
-/* The complaint is about this offset of a probe: its operand, or all, will be left out.  A user-defined
- * reduction is tried as a function first.  False: nothing is left to be left out. */
+/* The complaint is about this offset of a probe: its operand, or all, will be left out.  A
+ * user-defined reduction is tried as a function first.  False: nothing is left to be left out. */
 bool fe_spoil_operands(struct fe *fe, const struct fe_probe *probe, unsigned seen,
                        const char *complaint)
 {

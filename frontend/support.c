@@ -79,7 +79,7 @@ static void check_clause(struct fe *fe, const struct omp_construct *c, const str
 
 enum { ANY_TYPE, INTEGER, SCALAR };
 static const unsigned char argument_types[OMPC_COUNT] = {
-    [OMPC_PRIORITY] = INTEGER, [OMPC_GRAPH_ID] = INTEGER,  [OMPC_TRANSPARENT] = INTEGER,
+    [OMPC_PRIORITY] = INTEGER,  [OMPC_GRAPH_ID] = INTEGER, [OMPC_TRANSPARENT] = INTEGER,
     [OMPC_NUM_TEAMS] = INTEGER, [OMPC_NOWAIT] = SCALAR,    [OMPC_GRAPH_RESET] = SCALAR,
     [OMPC_REPLAYABLE] = SCALAR, [OMPC_INDIRECT] = SCALAR,  [OMPC_IF] = SCALAR,
 };
@@ -229,8 +229,8 @@ void fe_say_unexpected(struct fe *fe, const struct fe_pragma *p, bool ours)
     const char *meant = is_name && !known ? word_meant(word, 0) : NULL;
     if (meant || ours)
         fe_error(fe, p->unexpected, "unexpected %s'%s' in directive '#pragma %s%s'%s",
-                 is_name ? "OpenMP clause " : "", word, fe_is_spread(p) ? "" : "omp ", p->c->spelling,
-                 meant ? arena_printf(fe->a, "; did you mean '%s'?", meant) : "");
+                 is_name ? "OpenMP clause " : "", word, fe_is_spread(p) ? "" : "omp ",
+                 p->c->spelling, meant ? arena_printf(fe->a, "; did you mean '%s'?", meant) : "");
 }
 
 /* ------------------------------------------------------------------ variables */

@@ -178,7 +178,8 @@ void lower_original(struct lowering *l, struct fe_pragma *p)
     for (; next_clause(fe, p, k, &c); k = lower_after(fe, p, &c.a)) {
         bool of_threads = c.is_private && binds_to_team(p);
         if (c.bad)
-            fe_error(fe, p->tokens[c.bad].begin, "'original' needs 'default', 'shared' or 'private'");
+            fe_error(fe, p->tokens[c.bad].begin,
+                     "'original' needs 'default', 'shared' or 'private'");
         line = arena_printf(fe->a, "%s %s %s", line, without_nowait(fe, p, k, c.a.at, some),
                             of_threads ? "" : plain_clause(fe, p, &c));
         if (of_threads && c.other)

@@ -199,7 +199,8 @@ static unsigned find_bad_operands(struct fe *fe)
         const struct fe_probe *probe = fe_probe_at(fe, at);
         if (probe && clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error) {
             CXString s = clang_getDiagnosticSpelling(d);
-            found += fe_spoil_operands(fe, probe, at, arena_printf(fe->a, "%s", clang_getCString(s)));
+            found +=
+                fe_spoil_operands(fe, probe, at, arena_printf(fe->a, "%s", clang_getCString(s)));
             clang_disposeString(s);
         }
         clang_disposeDiagnostic(d);

@@ -122,6 +122,7 @@ check "a file that cannot be preprocessed" [ $? = 1 ] && check "… says why" ha
 # One line each; the screen sees them all.
 {
     n=1
+    echo 'int (*a[2])(int), b, n; void *o;'
     for c in $endless; do n=$((n + 1)); echo "#pragma omp parallel for if(a[1](b)) $c(x)"; done
     cat <<'C'
 #pragma omp cancel parallel transparent
@@ -143,6 +144,7 @@ C
 screen() { "$SPLIT" --path x.c --screen "$1" 2>err; [ $? = "$2" ] && [ "$(grep -c 'error:' err)" = "$3" ] || { cat err; return 1; }; }
 check "every word, many directives" screen all.i 5 36
 cat >none.i <<'C'
+int n(void);
 #pragma omp declare target enter(n) device_type(any) indirect
 #pragma omp begin declare target indirect
 #pragma omp end declare target
