@@ -389,6 +389,8 @@ unsigned fe_find_top(const struct fe *, const struct fe_pragma *, unsigned k, un
 int fe_walk(struct fe *, CXIndex, int nargs, const char *const *args);
 /* sorts what was collected; after the clauses added theirs */
 void fe_finish_walk(struct fe *);
+/* Is the offset in a function's definition?  After the walk. */
+bool fe_is_in_function(const struct fe *, unsigned offset);
 struct omp_extent fe_extent(const struct fe *, CXCursor);
 unsigned fe_begin(const struct fe *, CXCursor);
 unsigned fe_location(const struct fe *, CXCursor); /* of a declaration: its name */

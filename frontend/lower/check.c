@@ -120,9 +120,11 @@ static bool has_names_of_its_own(const struct fe_pragma *p)
            p->c->directive == OMPDIR_DECLARE_SIMD;
 }
 
+/* Clang says of a construct outside of a function that it does not belong there. */
 void lower_check_arguments(struct fe *fe, struct fe_pragma *p)
 {
-    if (has_names_of_its_own(p))
+    bool construct = p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP;
+    if (has_names_of_its_own(p) || (construct && !fe_is_in_function(fe, p->extent.begin)))
         return;
     check_operands(fe, p);
     check_types(fe, p);

@@ -97,7 +97,7 @@ static void choose_definitions(struct fe *fe)
     fe->decls.n = n;
 }
 
-static bool is_in_function(const struct fe *fe, unsigned offset)
+bool fe_is_in_function(const struct fe *fe, unsigned offset)
 {
     for (unsigned i = 0; i < fe->decls.n; i++)
         if (fe->decls.at[i].kind == OMPD_FUNCTION && fe_inside(offset, fe->decls.at[i].extent))
@@ -135,7 +135,7 @@ static void add_pragmas(struct fe *fe)
     for (unsigned i = 0; i < fe->packs.n; i++)
         walk_add_decl(fe, OMPD_PRAGMA, fe->packs.at[i])->device = true;
     for (unsigned i = 0; i < fe->fp_pragmas.n; i++)
-        if (!is_in_function(fe, fe->fp_pragmas.at[i].extent.begin))
+        if (!fe_is_in_function(fe, fe->fp_pragmas.at[i].extent.begin))
             walk_add_decl(fe, OMPD_PRAGMA, fe->fp_pragmas.at[i].extent)->device = true;
 }
 
