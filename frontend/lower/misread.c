@@ -7,6 +7,7 @@
  *     from(iterator(…), mapper(m): x)         from(mapper(m), iterator(…): x): a warning
  *     depobj(d) destroy(d), or destroy        what it makes of `destroy` in versions before 5.2,
  *                                             where it has no argument; in later ones, an error
+ *     for collapse(2), before `tile` and the like: it runs other iterations; simd: an error
  *
  * device={isa("sm_90")} gets its architecture for the check alone (clang22.c): an isa of another
  * one is unknown to the host, and in our choice the architecture would count.
@@ -223,11 +224,33 @@ static bool destroys(struct fe *fe, const struct fe_pragma *p)
            lower_destroys(fe, p);
 }
 
+/* ------------------------------------------------------------------ loops that others generate */
+static bool generates_loops(enum omp_directive d)
+{
+    static const enum omp_directive some[] = { OMPDIR_TILE,    OMPDIR_STRIPE,      OMPDIR_UNROLL,
+                                               OMPDIR_REVERSE, OMPDIR_INTERCHANGE, OMPDIR_FUSE };
+    for (unsigned i = 0; i < sizeof some / sizeof *some; i++)
+        if (some[i] == d)
+            return true;
+    return false;
+}
+
+/* The next directive may be in its loops. */
+static bool collapses_generated(const struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    const struct fe_pragma *next = p + 1;
+    return p->assoc == ASSOC_LOOP && next < fe->pragmas.at + fe->pragmas.n &&
+           generates_loops(next->c->directive) &&
+           ((p->c->leaves & OMPL_SIMD) || lower_find(fe, p, OMPC_COLLAPSE, p->clauses_at, &a) ||
+            lower_find(fe, p, OMPC_ORDERED, p->clauses_at, &a));
+}
+
 bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
 {
-    return destroys(fe, p) || lower_is_split(fe, p) || lower_has_target_default(fe, p) ||
-           lower_has_group_type(fe, p) || lower_lone_isa(fe, p) ||
-           next_comma(fe, p, p->clauses_at) || device_modifier(fe, p) ||
+    return collapses_generated(fe, p) || destroys(fe, p) || lower_is_split(fe, p) ||
+           lower_has_target_default(fe, p) || lower_has_group_type(fe, p) ||
+           lower_lone_isa(fe, p) || next_comma(fe, p, p->clauses_at) || device_modifier(fe, p) ||
            lower_has_misplaced_iterator(fe, p) || lower_is_reverse(fe, p) ||
            lower_has_levels(fe, p) || lower_has_original(fe, p) || lower_appends_preferred(fe, p) ||
            lower_selects_required(fe, p) || p->c->directive == OMPDIR_DECLARE_INDUCTION ||

@@ -312,11 +312,52 @@ const char *lower_apply(struct fe *fe, const struct fe_pragma *p, const struct l
                      : "";
 }
 
-/* What is applied to the innermost generated loops may be about loops of the user's in them, too:
- * those become loops of the nest. */
+/* ------------------------------------------------------------------ directives around it */
+/* It stands between another directive and the loop: that wants the loop itself. */
+static bool is_wanted(const struct fe *fe, const struct fe_pragma *p)
+{
+    return p > fe->pragmas.at && p[-1].wanted && p[-1].wanted == p->wanted;
+}
+
+/* The loops that a directive is about. */
+static unsigned loops_of(struct lowering *l, const struct fe_pragma *p)
+{
+    static const enum omp_clause_kind numbers[] = { OMPC_COLLAPSE, OMPC_ORDERED };
+    struct lower_argument a;
+    long long n;
+    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (lower_find(l->fe, p, numbers[i], p->clauses_at, &a) && a.begin > a.at + 1 &&
+            fe_constant(l->fe, p, a.begin, a.end, &n) && n > 0)
+            return n < OMP_MAX_LOOPS ? (unsigned)n : OMP_MAX_LOOPS;
+    return depth_at(l, p, 0, p->ntokens);
+}
+
+/* Those that it makes of them. */
+static unsigned loops_made(struct lowering *l, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    enum omp_directive d = p->c->directive;
+    bool blocks = d == OMPDIR_TILE || d == OMPDIR_STRIPE ||
+                  (d == OMPDIR_UNROLL && lower_find(l->fe, p, OMPC_PARTIAL, p->clauses_at, &a) &&
+                   a.begin > a.at + 1);
+    return blocks ? 2 * loops_of(l, p) : loops_of(l, p);
+}
+
+/* The loops that the directives around this one want of it. */
+static unsigned loops_wanted(struct lowering *l, const struct fe_pragma *p)
+{
+    if (!is_wanted(l->fe, p))
+        return 0;
+    unsigned outer = loops_wanted(l, p - 1), made = loops_made(l, p - 1);
+    return loops_of(l, p - 1) + (outer > made ? outer - made : 0);
+}
+
+/* What is applied to the innermost generated loops may be about loops of the user's in them, too,
+ * and so may what is around all: those become loops of the nest. */
 static bool add_inner_loops(struct nest *x)
 {
-    unsigned generated = x->ncounters, depth = generated;
+    unsigned generated = x->ncounters, wanted = loops_wanted(x->l, x->p),
+             depth = wanted > generated ? wanted : generated;
     lower_read_apply(x->l, x->p, x->n, generated, x->applied);
     for (unsigned i = 0; i < generated; i++)
         if (i + x->applied[i].depth > depth)
@@ -425,12 +466,6 @@ void lower_nest(struct lowering *l, struct fe_pragma *p)
         make_blocks(&x, sizes, p->c->directive == OMPDIR_TILE);
     if (add_inner_loops(&x))
         write_nest(&x);
-}
-
-/* It stands between another directive and the loop: that wants the loop itself. */
-static bool is_wanted(const struct fe *fe, const struct fe_pragma *p)
-{
-    return p > fe->pragmas.at && p[-1].wanted && p[-1].wanted == p->wanted;
 }
 
 /* Without a factor, or in full, it is a hint. */
