@@ -31,7 +31,7 @@ const char *fe_bad_section(const struct omp_item *it)
 {
     for (unsigned i = 0; i < it->nsections; i++) {
         const struct omp_section *s = &it->sections[i];
-        if (s->is_section && s->is_unbounded && !s->length.extent.end)
+        if (s->is_section && s->is_unbounded && !s->length.extent.end && !s->is_assumed)
             return "an array section without a length of what has no known size";
         if (is_beyond(s) && !(i == 0 && it->may_be_longer))
             return "past the end of the array";

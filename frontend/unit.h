@@ -253,6 +253,7 @@ struct omp_section {        /* one [lower : length] or [index] */
     struct omp_expr stride; /* target update: elements from one to the next; empty: 1 */
     bool is_section;        /* had a ':'; otherwise a plain index and length is 1 */
     bool is_unbounded;      /* of what a pointer leads to, or of a flexible array member */
+    bool is_assumed;        /* p[:] in map, OpenMP 6.0: what is mapped there, as with length 0 */
     /* constant number of elements of this dimension where known, else 0 */
     uint64_t dim;
     uint64_t count; /* elements that are taken, where this is a constant, else 0 */

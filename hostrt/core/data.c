@@ -269,8 +269,6 @@ static struct part storage_for(struct work *w, const struct ompgpu_map *m)
 
 static int check_new_item(struct work *w, const struct ompgpu_map *m)
 {
-    if (m->flags & OMPGPU_MAP_PRESENT)
-        return ompgpu_item_wrong(w, m, NOT_PRESENT);
     if (!m->begin || !m->base)
         return ompgpu_item_wrong(w, m, "the pointer is null");
     if (m->size > UINTPTR_MAX - (uintptr_t)m->begin || m->size > PTRDIFF_MAX)
@@ -603,9 +601,10 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
     if (found && !(covered = ompgpu_cover(w->dev, (uintptr_t)m->begin, m->size)))
         return ompgpu_item_partly_mapped(w, m, e);
     e = found ? NULL : e;
+    if (must_be_mapped(m) && (!e || e->created == w->number)) /* by a clause without `present` */
+        return ompgpu_item_wrong(w, m, NOT_PRESENT);
     if (!e && (!m->size || ompgpu_unified()))
-        return must_be_mapped(m) ? ompgpu_item_wrong(w, m, NOT_PRESENT)
-                                 : enter_unmapped(w, m, address);
+        return enter_unmapped(w, m, address);
     if (!e && !covered && enter_result(w, m, address))
         return 0;
     if (e)

@@ -269,6 +269,15 @@ int main(int argc, char **argv)
         int *where = a;
         #pragma omp target update to(present: *where)
         break;
+    case 8:; /* `present` comes before the other clauses (OpenMP 5.1, 2.21.7.1) */
+        #pragma omp target map(tofrom: a) map(present, alloc: a[2:3])
+        a[0] = 8;
+        break;
+    case 9:;
+        static struct { int x, y; } whole;
+        #pragma omp target data map(to: whole.x) map(present, to: whole.y)
+        ;
+        break;
     }
     return 0;
 }
@@ -467,6 +476,8 @@ not_mapped 4 17 "a[argc:0], 0"
 not_mapped 5 20 "a[0:50:2]"
 not_mapped 6 25 "parts[1].x, 4"
 not_mapped 7 29 "): *where, 4"
+not_mapped 8 32 "a[2:3], 12"
+not_mapped 9 37 "whole.y, 4"
 check "emu: an error directive" test_must_fail 1 in_time sh -c './stops >out 2>err'
 check "... message" mentions "$(tail -n 1 err)" "ompgpu: stops.c:12: error: |region main_12|error directive|line 5|team 0, thread 0"
 check "... its own, and data as before" has out 'stops.c:5: error: .*three' 'data as before'

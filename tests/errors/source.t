@@ -248,7 +248,8 @@ bad_item() { # name, column, clause, item
     printf 'struct s { int n, v[]; }; struct t { int a[4], b[2]; };\nextern int open[];\nvoid f(int *p, struct s *s, struct t *t) { int a[10], b[5][6];\n#pragma omp target %s\n;\n(void)a, (void)b, (void)p, (void)s, (void)t; }\n' "$3" >item.c
     bad "$1" "t.c:4:$2" "'$4'" <item.c
 }
-bad_item "section of a pointer without length" 24 "map(p[:])" "p[:]"
+bad_item "section of a pointer without length" 24 "map(p[1:])" "p[1:]"
+bad_item "section of a pointer without length in update" 30 "update to(p[:])" "p[:]"
 bad_item "flexible array member without length" 39 "enter data map(to: s->v[0:])" "s->v[0:]"
 bad_item "array of unknown size without length" 39 "enter data map(to: open[:])" "open[:]"
 bad_item "section past the end" 24 "map(a[5:6])" "a[5:6]"

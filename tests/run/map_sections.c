@@ -51,6 +51,18 @@ int main(void)
     }
     for (int i = 0; i < 20; i++)
         CHECK_EQ(p[60 + i], i < 10 ? 5 * i : 6 * i);
+    /* of a size that is assumed (OpenMP 6.0): what is mapped there */
+    p[2] = 3;
+#pragma omp target data map(tofrom: p[0:N])
+#pragma omp target map(p[:])
+    p[2]++;
+    CHECK_EQ(p[2], 4);
+#pragma omp target enter data map(to: p[0:N])
+#pragma omp target map(alloc: p[:])
+    p[2] = 20;
+#pragma omp target exit data map(from: p[2]) map(delete: p[:])
+    CHECK_EQ(p[2], 20);
+    CHECK(!PRESENT(p));
     /* zero length */
 #pragma omp target map(tofrom: p[0:0]) map(from: on)
     on = ON_DEVICE + 1;

@@ -132,8 +132,23 @@ static void lengths(void)
     CHECK(x[0] == 0 && x[1] == 2 && x[2] == 2 && x[3] == 1);
     CHECK(y[0] == 0 && y[1] == -2 && y[2] == -2 && y[3] == -1);
 }
+/* `present` is asked of what the mapper lists, not of the pointer that leads there. */
+struct led {
+    int y, *p;
+};
+#pragma omp declare mapper(struct led s) map(s.y, s.p[0 : 2])
+static void listed_are_present(void)
+{
+    int x[2] = { 1, 2 }, there = 0;
+    struct led s = { 1, x };
+#pragma omp target data map(s.y, x)
+#pragma omp target data map(present, alloc : s)
+    there = PRESENT(x) && PRESENT(&s.y);
+    CHECK(there);
+}
 int main(void)
 {
+    listed_are_present();
     lengths();
     implicit_and_named();
     nested();

@@ -343,6 +343,8 @@ static void write_map(struct cg *cg, struct entries *e, const struct omp_map *m,
 {
     struct mapped how = { outer ? decayed_type(outer->type, m->type) : m->type,
                           m->implicit || (outer && outer->implicit) };
+    if (outer && m->implicit) /* a pointer on the way to an item, which is none itself */
+        how.type &= ~(unsigned)OMPM_PRESENT;
     bool update = e->c->leaves & OMPL_UPDATE, parts = update && m->item && has_gaps(m->item);
     unsigned open = cg->out->open, depth = e->depth;
     if (update && !(how.type & OMPM_TOFROM))

@@ -8,8 +8,8 @@ const char *cg_lower_bound(struct cg *cg, const struct omp_section *s)
 
 const char *cg_section_length(struct cg *cg, const struct omp_section *s, const char *at)
 {
-    if (!s->is_section)
-        return "1";
+    if (!s->is_section || s->is_assumed)
+        return s->is_assumed ? "0" : "1";
     if (!cg_empty(s->length.extent))
         return cg_strf(cg, "(%s)", cg_expr(cg, s->length.extent));
     return cg_strf(cg, "(sizeof(%s) / sizeof((%s)[0]) - (%s))", at, at, cg_lower_bound(cg, s));
