@@ -151,6 +151,9 @@ static const char *new_directive(const struct conditional *c, const struct lower
 static const char *declarations(const struct conditional *c)
 {
     struct fe *fe = c->l->fe;
+    /* where device code has the struct, a variable of the file may not be declared yet */
+    bool of_file = c->var->storage == OMPS_GLOBAL;
+    const char *value = of_file ? c->var->type->spelling : c->var->name;
     const char *udr =
         arena_printf(fe->a,
                      "omp declare reduction(%s: struct %s: omp_out = %s ? omp_in : omp_out) "
@@ -159,7 +162,7 @@ static const char *declarations(const struct conditional *c)
     return arena_printf(
         fe->a,
         "struct %s { unsigned long number[%u]; __typeof__(%s) value; };%sstruct %s %s = { 0 };",
-        c->type, c->n, c->var->name, c->alone ? "" : lower_line(fe, udr, c->p->extent.begin),
+        c->type, c->n, value, c->alone ? "" : lower_line(fe, udr, c->p->extent.begin),
         c->type, c->last);
 }
 
