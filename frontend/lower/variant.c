@@ -287,12 +287,12 @@ bool fe_is_for_gpu(const char *function)
     return false;
 }
 
-/* A base that the host may not use, or that is defined already. */
-#define FOR_GPU_ALONE                                                                              \
+/* The base may be defined, or used, already, or be none of the host's. */
+#define IN_SILENCE(declaration)                                                                    \
     "#pragma GCC diagnostic push\n"                                                                \
     "#pragma GCC diagnostic ignored \"-Wignored-attributes\"\n"                                    \
-    "%s __attribute__((unused));\n"                                                                \
-    "#pragma GCC diagnostic pop"
+    "#pragma GCC diagnostic ignored \"-Wsource-uses-openmp\"\n" declaration                         \
+    ";\n#pragma GCC diagnostic pop"
 
 static void add_variant(struct lowering *l, const struct fe_pragma *p, const struct definition *d,
                         bool host)
@@ -308,8 +308,9 @@ static void add_variant(struct lowering *l, const struct fe_pragma *p, const str
         arena_printf(fe->a, "#pragma omp declare variant(%s) %s%s", name,
                      lower_tokens(fe, p, p->clauses_at, p->ntokens), lower_text(fe, d->head));
     fe_add_edit(fe, &l->edits, d->head.begin, 0,
-                arena_printf(fe->a, host ? "%s;\n%s;\n# %u\n" : "%s;\n" FOR_GPU_ALONE "\n# %u\n",
-                             head, directive, fe_place(fe->u, d->head.begin).line));
+                arena_printf(fe->a, "%s;\n" IN_SILENCE("%s%s") "\n# %u\n", head, directive,
+                             host ? "" : " __attribute__((unused))",
+                             fe_place(fe->u, d->head.begin).line));
     fe_add_edit(fe, &l->edits, d->name.begin, d->name.end - d->name.begin, name);
 }
 
