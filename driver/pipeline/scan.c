@@ -26,7 +26,7 @@ static const char host_directives[] =
 static const char *const lowered_clauses[] = { "transparent", "apply",         "induction",
                                                "doacross",    "init_complete", "reverse_offload",
                                                "original",    "compare",       "inscan",
-                                               "destroy",     "conditional" };
+                                               "destroy",     "conditional", "filter" };
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
@@ -160,7 +160,9 @@ static bool has_lowered_clause(const char *p, const char *end)
         if (find_word(p, end, lowered_clauses[i], find_in_line))
             return true;
     const char *parallel = find_word(p, end, "parallel", find_in_line);
-    return parallel && find_word(parallel, end, "single", find_in_line);
+    return (parallel && find_word(parallel, end, "single", find_in_line)) ||
+           (find_word(p, end, "update", find_in_line) &&
+            find_word(p, end, "capture", find_in_line));
 }
 
 bool drv_mentions_omp(const char *text, size_t size)

@@ -4,6 +4,7 @@
  *     { r = x == e; if (r) x = d; }           r becomes -1, unless it is a _Bool
  *     { if (x == e) x = d; v = x; }           v gets what x was before
  *     … where x is a pointer                  clang crashes
+ *     update beside capture or compare        an error
  *
  * A new value becomes
  *
@@ -15,6 +16,17 @@
 
 /* ------------------------------------------------------------------ weak */
 void lower_weak(struct lowering *l, struct fe_pragma *p) { lower_drop(l, p, OMPC_WEAK); }
+
+/* ------------------------------------------------------------------ update beside another */
+/* Which capture and compare are anyway: clang takes one of the three. */
+bool lower_updates(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    return lower_find(fe, p, OMPC_CAPTURE, p->clauses_at, &a) ||
+           lower_find(fe, p, OMPC_COMPARE, p->clauses_at, &a);
+}
+
+void lower_update(struct lowering *l, struct fe_pragma *p) { lower_drop(l, p, OMPC_UPDATE); }
 
 /* ------------------------------------------------------------------ compare */
 bool lower_compares(struct fe *fe, const struct fe_pragma *p)

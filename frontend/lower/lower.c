@@ -85,6 +85,7 @@ static const struct row {
     { OMPDIR_UNKNOWN, OMPC_NUM_TEAMS, false, has_bounds, lower_num_teams },
     { OMPDIR_UNKNOWN, OMPC_REPLAYABLE, false, always, lower_replayable },
     { OMPDIR_ATOMIC, OMPC_WEAK, false, always, lower_weak },
+    { OMPDIR_ATOMIC, OMPC_UPDATE, false, lower_updates, lower_update },
     { OMPDIR_DECLARE_VARIANT, OMPC_APPEND_ARGS, false, append_args_are_read, lower_append_args },
     { OMPDIR_INTEROP, OMPC_COUNT, false, lower_lists_objects, lower_objects },
     { OMPDIR_INTEROP, OMPC_DEVICE, false, lower_is_initial_device, lower_initial_device },

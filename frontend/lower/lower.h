@@ -152,6 +152,8 @@ void lower_reduced_section(struct lowering *, struct fe_pragma *);
 void lower_host_scan(struct lowering *, struct fe_pragma *);
 bool lower_has_host_scan(struct fe *, const struct fe_pragma *);
 void lower_weak(struct lowering *, struct fe_pragma *);
+bool lower_updates(struct fe *, const struct fe_pragma *);
+void lower_update(struct lowering *, struct fe_pragma *);
 void lower_compare(struct lowering *, struct fe_pragma *);
 bool lower_compares(struct fe *, const struct fe_pragma *);
 void lower_induction(struct lowering *, struct fe_pragma *);

@@ -4,6 +4,8 @@
  *                                          each thread would run the statement; also target
  *                                          parallel single, sections, masked, masked taskloop
  *     parallel masked reduction(task, …)   parallel, and masked: clang crashes
+ *     parallel masked taskloop filter(n)   parallel, masked filter(n), and taskloop: clang takes
+ *                                          thread 0
  *     target parallel for                  target parallel reduction(+: x), and for
  *         reduction(inscan, …)             reduction(inscan, …): it has only such reductions on
  *         reduction(+: x)                  one directive
@@ -156,12 +158,23 @@ static bool is_first_and_last(struct fe *fe, const struct fe_pragma *p)
     return false;
 }
 
+/* What is before or after the masked of one with a filter; 0: nothing. */
+static unsigned find_filtered(const struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    for (unsigned i = 1; i < p->nnames; i++)
+        if ((p->names[i] == OMPDIR_MASKED || p->names[i - 1] == OMPDIR_MASKED) &&
+            lower_find(fe, p, OMPC_FILTER, p->clauses_at, &a))
+            return i;
+    return 0;
+}
+
 /* The name with which the inner directive begins; 0: it stays one. */
 static unsigned split_at(struct fe *fe, const struct fe_pragma *p)
 {
-    unsigned misread = find_misread(fe, p);
-    if (misread)
-        return misread;
+    unsigned misread = find_misread(fe, p), filtered = find_filtered(fe, p);
+    if (misread || filtered)
+        return misread ? misread : filtered;
     for (unsigned i = 1; i < p->nnames; i++)
         if (p->names[i] == OMPDIR_FOR && can_split_at(p, i) && mixes_reductions(fe, p))
             return i;

@@ -206,6 +206,15 @@ static void imperfect(void)
     for (int i = 0; i < N; i++) CHECK(before[i] == 2 * i && after[i] == i);
 }
 
+/* A variable of the file; each time anew. */
+static int of_file;
+static void again(int n)
+{
+#pragma omp parallel for lastprivate(conditional: of_file)
+    for (int i = 0; i < 16; i++)
+        if (i == n) of_file = n + 100;
+}
+
 int main(void)
 {
     enum { N = 300 };
@@ -244,5 +253,8 @@ int main(void)
     imperfect();
     for (int k = 0; k < 8; k++) sections(k);
     nests(v);
+    again(10);
+    again(3);
+    CHECK_EQ(of_file, 103);
     return RESULT;
 }

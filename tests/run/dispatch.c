@@ -19,6 +19,27 @@ static void fill2(int *to, int *from, int n);
 static void fill2(int *from, int *source, int n) { for (int i = 0; i < n; i++) from[i] = source[i]; }
 static void fill2(int *, int *to, int);
 
+static int other(void) { return 33; }
+static int any(void) { return 22; }
+#pragma omp declare variant(other) match(construct={dispatch})
+#pragma omp declare variant(any) match(implementation={vendor(llvm)})
+static int plain(void) { return 1; }
+
+/* novariants means those of other contexts, too. */
+static void variants_of_any_kind(int yes)
+{
+    int r[4] = { 0 };
+#pragma omp dispatch novariants(yes)
+    r[0] = plain();
+#pragma omp dispatch novariants(!yes)
+    r[1] = plain();
+#pragma omp dispatch nocontext(yes)
+    r[2] = plain();
+#pragma omp dispatch novariants(1)
+    r[3] = plain();
+    CHECK(r[0] == 1 && r[1] == 33 && r[2] == 22 && r[3] == 1);
+}
+
 static void dispatches(void)
 {
     int a[N], b[N], r = 0, no = 1, host = omp_get_initial_device(), device = omp_get_default_device();
@@ -91,6 +112,7 @@ static void tasks(void)
 int main(void)
 {
     int powers[10], sums[10], p = 3, s = 1, teams = 0, two = 2;
+    variants_of_any_kind(1);
     dispatches();
     tasks();
 #pragma omp target parallel for induction(step(two), *: p) map(from: powers)

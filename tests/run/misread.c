@@ -121,6 +121,52 @@ static void dependence_objects(void)
     CHECK(x == 60 && y == 3);
 }
 
+static int filtered_by(int chosen)
+{
+    int n = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp masked taskloop filter(chosen) shared(n)
+    for (int i = 0; i < 9; i++) {
+#pragma omp atomic update
+        n++;
+    }
+#pragma omp parallel masked taskloop simd filter(chosen) reduction(+ : n) num_threads(2)
+    for (int i = 0; i < 9; i++)
+        n++;
+    return n;
+}
+
+static void filtered(void)
+{
+    int n[2] = { 0 };
+#pragma omp target map(from : n)
+    {
+        n[0] = filtered_by(1);
+        n[1] = filtered_by(2);
+    }
+    CHECK(n[0] == 18 && n[1] == 0);
+    CHECK(filtered_by(1) == 18 && filtered_by(2) == 0);
+}
+
+/* `update` says what capture and compare do. */
+static void updates(void)
+{
+    int x = 1, v = 0, y = 1, w = 0;
+#pragma omp atomic update capture
+    { v = x; x++; }
+#pragma omp atomic compare update
+    if (x == 2) { x = 5; }
+#pragma omp target map(y, w)
+    {
+#pragma omp atomic capture update
+        { w = y; y++; }
+#pragma omp atomic update, compare
+        if (y == 2) { y = 5; }
+    }
+    CHECK(v == 1 && x == 5);
+    CHECK(w == 1 && y == 5);
+}
+
 int main(void)
 {
     scores();
@@ -155,6 +201,8 @@ int main(void)
     for (int i = 0; i < 9; i++)
         sum += i;
     CHECK_EQ(sum, 36);
+    filtered();
+    updates();
     commas();
     device_numbers();
     return RESULT;
