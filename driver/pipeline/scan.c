@@ -26,7 +26,7 @@ static const char host_directives[] =
 static const char *const lowered_clauses[] = { "transparent", "apply",         "induction",
                                                "doacross",    "init_complete", "reverse_offload",
                                                "original",    "compare",       "inscan",
-                                               "destroy",     "conditional", "filter" };
+                                               "destroy",     "conditional",   "filter" };
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }

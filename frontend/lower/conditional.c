@@ -162,8 +162,8 @@ static const char *declarations(const struct conditional *c)
     return arena_printf(
         fe->a,
         "struct %s { unsigned long number[%u]; __typeof__(%s) value; };%sstruct %s %s = { 0 };",
-        c->type, c->n, value, c->alone ? "" : lower_line(fe, udr, c->p->extent.begin),
-        c->type, c->last);
+        c->type, c->n, value, c->alone ? "" : lower_line(fe, udr, c->p->extent.begin), c->type,
+        c->last);
 }
 
 /* Before the construct whose threads share out the loop. */

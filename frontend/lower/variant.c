@@ -291,7 +291,7 @@ bool fe_is_for_gpu(const char *function)
 #define IN_SILENCE(declaration)                                                                    \
     "#pragma GCC diagnostic push\n"                                                                \
     "#pragma GCC diagnostic ignored \"-Wignored-attributes\"\n"                                    \
-    "#pragma GCC diagnostic ignored \"-Wsource-uses-openmp\"\n" declaration                         \
+    "#pragma GCC diagnostic ignored \"-Wsource-uses-openmp\"\n" declaration                        \
     ";\n#pragma GCC diagnostic pop"
 
 static void add_variant(struct lowering *l, const struct fe_pragma *p, const struct definition *d,
