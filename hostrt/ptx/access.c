@@ -102,6 +102,26 @@ static const struct operand *element_operand(const struct operand *o, unsigned k
     return o->kind == O_VECTOR ? &o->parts[k] : o;
 }
 
+/* Pieces of a vector, of 8 bytes or all of it, each of which is read or written at once: PTX
+ * promises that of an element only, but hardware has it, and CUB's scans over all teams rely on it.
+ */
+enum { PIECE = 8, LARGEST_VECTOR = 64 };
+
+static void read_pieces(unsigned char *to, const unsigned char *from, unsigned size)
+{
+    if (size < PIECE) {
+        uint32_t all =
+            size == 4 ? __atomic_load_n((const uint32_t *)(const void *)from, __ATOMIC_RELAXED)
+                      : __atomic_load_n((const uint16_t *)(const void *)from, __ATOMIC_RELAXED);
+        memcpy(to, &all, size);
+    }
+    for (unsigned k = 0; k + PIECE <= size; k += PIECE) {
+        uint64_t piece =
+            __atomic_load_n((const uint64_t *)(const void *)(from + k), __ATOMIC_RELAXED);
+        memcpy(to + k, &piece, sizeof piece);
+    }
+}
+
 HANDLER(load)
 {
     uint64_t at[WARP];
@@ -119,10 +139,13 @@ HANDLER(load)
         struct weak_view own;
         if (ptx_weak)
             b = ptx_weak_look(g, l, b, size, &own);
+        unsigned char vector[LARGEST_VECTOR], *data = b.data;
+        if (n > 1)
+            read_pieces(data = vector, b.data, size);
         for (unsigned k = 0; k < n; k++) {
             const struct operand *o = element_operand(&i->d, k);
             if (o->kind == O_REG)
-                g->frame->regs[o->index][l] = read_element(b.data + k * each, i->type);
+                g->frame->regs[o->index][l] = read_element(data + k * each, i->type);
             if (!is_defined(i, b.shadow ? b.shadow + k * each : NULL, each)) {
                 undefined[k][l] = undefined_in_memory(b.shadow + k * each, each);
                 bad[k] |= 1u << l;
@@ -173,18 +196,44 @@ static bool is_stored(const struct group *g, const struct instruction *i, unsign
     return true;
 }
 
-static void store_element(struct group *g, unsigned lane, const struct operand *o, struct bytes b,
-                          unsigned size)
+struct piece {
+    uint64_t value;
+    unsigned size;
+    unsigned char undefined; /* a bit for each byte */
+};
+
+static void add_element(struct group *g, unsigned lane, const struct operand *o, unsigned size,
+                        struct piece *p)
 {
-    bool bad = source_poison(g, o) >> lane & 1;
-    unsigned char undefined = bad ? *poison_bytes(g, o, lane) : 0;
+    uint64_t value = source(g, o)[lane] & (~0ull >> (64 - 8 * size));
+    unsigned bad = source_poison(g, o) >> lane & 1 ? *poison_bytes(g, o, lane) : 0;
+    p->value |= value << 8 * p->size;
+    p->undefined |= (unsigned char)((bad & ((1u << size) - 1)) << p->size);
+    p->size += size;
+}
+
+static void store_piece(struct group *g, unsigned lane, struct bytes b, const struct piece *p)
+{
     if (ptx_weak) {
-        ptx_weak_store(g, lane, b, size, source(g, o)[lane], undefined);
+        ptx_weak_store(g, lane, b, p->size, p->value, p->undefined);
         return;
     }
-    ptx_write_element(b.data, source(g, o)[lane], size);
+    ptx_write_element(b.data, p->value, p->size);
     if (b.shadow)
-        ptx_define_element(b.shadow, size, undefined);
+        ptx_define_element(b.shadow, p->size, p->undefined);
+}
+
+static void store_elements(struct group *g, const struct instruction *i, unsigned lane,
+                           struct bytes b, unsigned each)
+{
+    for (unsigned k = 0, at = 0; k < i->vector;) {
+        struct piece p = { .size = 0 };
+        do
+            add_element(g, lane, element_operand(&i->s[0], k++), each, &p);
+        while (k < i->vector && p.size + each <= PIECE);
+        store_piece(g, lane, (struct bytes){ b.data + at, b.shadow ? b.shadow + at : NULL }, &p);
+        at += p.size;
+    }
 }
 
 HANDLER(store)
@@ -202,10 +251,7 @@ HANDLER(store)
             return;
         if (ptx_racing)
             ptx_race_access(g, i, l, b.data, size, is_stored(g, i, l, b.data));
-        for (unsigned k = 0; k < n; k++) {
-            struct bytes part = { b.data + k * each, b.shadow ? b.shadow + k * each : NULL };
-            store_element(g, l, element_operand(&i->s[0], k), part, each);
-        }
+        store_elements(g, i, l, b, each);
     }
 }
 bool ptx_select_store(struct instruction *i)

@@ -119,6 +119,22 @@ __global__ void spaces(int *out, int *global)
     out[32 + threadIdx.x] = (int)(__cvta_generic_to_shared(&shared) < 1 << 20) + (*(int *)__cvta_shared_to_generic(__cvta_generic_to_shared(&shared)) = 1);
 }
 
+// A vector of 8 bytes is written and read at once, as CUB's scans over all blocks need it: number and value belong together.
+__global__ void pairs(uint2 *cell, int *torn)
+{
+    const unsigned last = 300000;
+    uint2 v = { 0, 0 };
+    if (blockIdx.x == 0)
+        for (unsigned k = 1; k <= last; k++)
+            asm volatile("st.relaxed.gpu.v2.u32 [%0], {%1, %2};" ::"l"(cell), "r"(k * 7), "r"(k) : "memory");
+    else
+        while (v.y < last) {
+            asm volatile("ld.relaxed.gpu.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(cell) : "memory");
+            if (v.x != v.y * 7)
+                atomicAdd(torn, 1);
+        }
+}
+
 int main()
 {
     test_vectors<char2, signed char, 2>("char2");
@@ -175,6 +191,10 @@ int main()
             bits.host[i].c != -(1ll << 38) - i || bits.host[i].d != (i & 1))
             printf("FAILED layouts %d\n", i), failures++, i = 32;
     expect("memcpy, memset", copy, [](int i) { return i >= 40 ? 0x5a : i + 1; });
+    Array<uint2> cell(1);
+    Array<int> torn(1);
+    pairs<<<2, 1>>>(cell.device, torn.device);
+    expect("pairs", torn, [](int) { return 0; });
     Array<int> s(64);
     spaces<<<1, 32>>>(s.device, in.device);
     expect("spaces", s, [](int i) { return i < 32 ? 0x8420 : 2; });
