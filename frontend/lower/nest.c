@@ -468,6 +468,19 @@ void lower_nest(struct lowering *l, struct fe_pragma *p)
         write_nest(&x);
 }
 
+static void check_full(struct nest *x)
+{
+    struct fe *fe = x->l->fe;
+    if (is_wanted(fe, x->p)) {
+        fe_error_at(fe, x->p->c->place,
+                    "'#pragma omp unroll full' leaves no loop for the directive before it");
+        return;
+    }
+    const struct omp_loop *loop = read_loops(x, 1) ? &x->loops[0].loop : NULL;
+    if (loop && !(loop->lb.is_constant && loop->ub.is_constant))
+        fe_error_at(fe, loop->place, "loop to be fully unrolled must have a constant trip count");
+}
+
 /* Without a factor, or in full, it is a hint. */
 void lower_unroll(struct lowering *l, struct fe_pragma *p)
 {
@@ -476,6 +489,8 @@ void lower_unroll(struct lowering *l, struct fe_pragma *p)
     const char *sizes[OMP_MAX_LOOPS];
     if (!lower_find(l->fe, p, OMPC_PARTIAL, p->clauses_at, &a) || a.begin == a.at + 1) {
         bool full = lower_find(l->fe, p, OMPC_FULL, p->clauses_at, &a);
+        if (full)
+            check_full(&x);
         const char *hint = full ? "clang loop unroll(full)" : "clang loop unroll(enable)";
         fe_add_edit(l->fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
                     is_wanted(l->fe, p) ? fe_newlines_of(l->fe, p->extent)

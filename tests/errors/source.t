@@ -112,6 +112,17 @@ ompx target spread teams distribute parallel for devices(0) num_threads(undeclar
 ompx target spread devices(0) foo|39|directive '#pragma ompx target spread'
 ompx target data spread devices(0) range(0: undeclared) map(a)|53|'undeclared'
 EOF
+bad "unroll full where a loop is wanted" t.c:3:13 "leaves no loop" <<'C'
+int main(void) { int a[4];
+#pragma omp for
+#pragma omp unroll full
+for (int i = 0; i < 4; i++) a[i] = 1; }
+C
+bad "unroll full of a loop that may be of any length" t.c:3:1 "constant trip count" <<'C'
+int main(int n, char **v) { int a[4];
+#pragma omp unroll full
+for (int i = 0; i < n; i++) a[i] = 1; }
+C
 bad "dispatch" t.c:3:36 "'undeclared'" <<'C'
 void f(int *p) { *p = 1; }
 int main(void) { int x = 0;
