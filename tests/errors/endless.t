@@ -3,7 +3,7 @@
 . tests/lib.sh
 endless="adjust_args append_args apply collector combiner counts device_safesync graph_id graph_reset inbranch indirect induction
 inductor init_complete initializer interop link local memory_order memscope notinbranch otherwise replayable safesync transparent"
-SPLIT=$ROOT/lib/ompgpu/omp-split
+SPLIT=$(dirname "$CC")/../lib/ompgpu/omp-split
 target='
 #pragma omp target
 { }'
