@@ -113,7 +113,10 @@ bool fe_allows(enum omp_directive directive, enum omp_clause_kind kind)
     return false;
 }
 
-bool fe_is_spread(const struct fe_pragma *p) { return fe_allows(p->c->directive, OMPC_DEVICES); }
+bool fe_is_spread(const struct fe_pragma *p)
+{
+    return p->c->directive != OMPDIR_UNKNOWN && fe_allows(p->c->directive, OMPC_DEVICES);
+}
 
 bool fe_word(enum fe_words set, const char *word, size_t length, unsigned *value)
 {
