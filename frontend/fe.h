@@ -515,18 +515,6 @@ struct fe_type_pair fe_type_pair(const struct fe *, const struct fe_pragma *, un
 struct fe_type_pair fe_induced_pair(struct fe *, const struct fe_pragma *, CXType);
 /* of that name and type, visible there */
 const struct omp_udr *fe_find_udr(struct fe *, const char *name, CXType, unsigned offset);
-enum fe_defaultmap {
-    DMAP_DEFAULT,
-    DMAP_ALLOC,
-    DMAP_TO,
-    DMAP_FROM,
-    DMAP_TOFROM,
-    DMAP_FIRSTPRIVATE,
-    DMAP_PRIVATE,
-    DMAP_NONE,
-    DMAP_PRESENT,
-    DMAP_SELF = OMPM_SELF
-};
 struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind);
 /* scan.c */
 void fe_read_scans(struct fe *);

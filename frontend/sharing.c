@@ -199,7 +199,7 @@ static bool keeps_last_value(const struct omp_construct *c)
     return (c->leaves & OMPL_SIMD) || (c->written & OMPL_LOOP);
 }
 
-static enum fe_defaultmap behaviour_of(const struct omp_construct *, const struct omp_var *);
+static enum omp_defaultmap behaviour_of(const struct omp_construct *, const struct omp_var *);
 
 /* May the host, or a later region, see what the target construct leaves in v? */
 static bool outlives(const struct omp_construct *target, const struct omp_var *v)
@@ -428,12 +428,12 @@ static enum omp_keyword category_of(const struct omp_type *t)
     return t->kind == OMPT_POINTER ? OMPK_POINTER : plain_value(t) ? OMPK_SCALAR : OMPK_AGGREGATE;
 }
 
-static enum fe_defaultmap behaviour_of(const struct omp_construct *c, const struct omp_var *v)
+static enum omp_defaultmap behaviour_of(const struct omp_construct *c, const struct omp_var *v)
 {
     enum omp_keyword category = category_of(v->type);
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         if (k->kind == OMPC_DEFAULTMAP && (k->keyword == OMPK_ALL || k->keyword == category))
-            return (enum fe_defaultmap)k->map;
+            return (enum omp_defaultmap)k->map;
     return DMAP_DEFAULT;
 }
 
@@ -497,7 +497,7 @@ static struct omp_capture implicit_capture(struct fe *fe, const struct omp_const
     if (v->declare_target == OMPV_DT_LINK)
         return by_ref(v, add_mapped(fe, c, maps, v, OMPM_TOFROM));
     enum omp_keyword category = category_of(v->type);
-    enum fe_defaultmap b = behaviour_of(c, v);
+    enum omp_defaultmap b = behaviour_of(c, v);
     if (b == DMAP_NONE && fe_clause(c, OMPC_DEFAULT)) /* else clang says so (rejected.c) */
         fe_error(fe, c->pragma.begin, "'%s' is in no clause, as defaultmap(none) requires",
                  v->name);

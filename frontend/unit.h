@@ -247,6 +247,19 @@ enum omp_map_type {
     OMPM_POINTER = 0x10000 /* implied, for an item of enter or exit data that it leads to */,
 };
 
+enum omp_defaultmap { /* behaviour of defaultmap */
+                      DMAP_DEFAULT,
+                      DMAP_ALLOC,
+                      DMAP_TO,
+                      DMAP_FROM,
+                      DMAP_TOFROM,
+                      DMAP_FIRSTPRIVATE,
+                      DMAP_PRIVATE,
+                      DMAP_NONE,
+                      DMAP_PRESENT,
+                      DMAP_SELF = OMPM_SELF
+};
+
 struct omp_section {        /* one [lower : length] or [index] */
     struct omp_expr lower;  /* empty: 0 */
     struct omp_expr length; /* empty: up to the end of the dimension (arrays) */
@@ -326,7 +339,7 @@ struct omp_clause {
      */
     struct omp_expr expr;
     enum omp_leaf if_leaf; /* if(parallel: …) and friends: the leaf named, 0 if none */
-    /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: enum fe_defaultmap, for the
+    /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: enum omp_defaultmap, for the
      * frontend, or OMPM_SELF */
     unsigned map;
     enum omp_sched sched; /* schedule, dist_schedule */

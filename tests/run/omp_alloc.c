@@ -76,8 +76,30 @@ static void allocator_in_clause(void)
     CHECK_EQ(sum, 60);
 }
 
+/* defaultmap(none) says nothing of an allocator that the clause lists. */
+static void beside_defaultmap(void)
+{
+    const omp_alloctrait_t wide[] = { { omp_atk_alignment, 128 } };
+    omp_allocator_handle_t a;
+    int x = 0, on_host = 0;
+    for (int host = 0; host < 2; host++) {
+#pragma omp target uses_allocators(traits(wide) : a) defaultmap(none) map(tofrom : x, on_host) if (!host) firstprivate(host)
+        {
+#pragma omp parallel allocate(allocator(a) : host) firstprivate(host) num_threads(1)
+            host++;
+            x++;
+            on_host += omp_is_initial_device();
+        }
+    }
+    CHECK_EQ(x, 2);
+#ifndef HOST_ONLY
+    CHECK_EQ(on_host, 1);
+#endif
+}
+
 int main(void)
 {
+    beside_defaultmap();
     devices_by_name();
     made_in_region();
     int sum[4] = { 0 }, bad = 0, on = 0, n = 100;

@@ -173,14 +173,15 @@ static bool is_second_default(const struct omp_construct *c, const struct omp_cl
            k->keyword != OMPK_FIRSTPRIVATE && is_target(c) && cg_clause(c, OMPC_DEFAULTMAP);
 }
 
-/* clang does not know device_type, priority and defaultmap(self) on target.  What a host version
+/* clang does not know device_type, priority and defaultmap(self) on target, and crashes on
+ * defaultmap(none), which has been checked, beside uses_allocators.  What a host version
  * depends on has ended (task.c), and it is done at once: libomp gives one with nowait to threads of
  * its own, where teams never end and the initial values of hostrt/core/host.c are not those of the
  * task. */
 static bool is_left_out(const struct omp_construct *c, const struct omp_clause *k)
 {
-    bool self = k->kind == OMPC_DEFAULTMAP && (k->map & OMPM_SELF);
-    return self || is_second_default(c, k) || may_use_traits(c, k) ||
+    bool known = k->kind == OMPC_DEFAULTMAP && (k->map == DMAP_SELF || k->map == DMAP_NONE);
+    return known || is_second_default(c, k) || may_use_traits(c, k) ||
            ((k->kind == OMPC_NOWAIT || k->kind == OMPC_DEPEND || k->kind == OMPC_DEVICE_TYPE ||
              k->kind == OMPC_PRIORITY) &&
             is_target(c));
