@@ -243,8 +243,9 @@ static void add_subscript(struct path *x, CXCursor c)
     if (b.nparts == 3 && !(r->p->c->leaves & OMPL_UPDATE))
         fe_unsupported(r->fe, fe_place(r->fe->u, offset_at(r, b.part[0].end)), UNSUPPORTED_STRIDE,
                        NULL, NULL);
-    s.is_assumed = r->c->kind == OMPC_MAP && s.is_section && !type_is_array(x->type) &&
-                   !s.lower.extent.end && !s.length.extent.end && !s.stride.extent.end;
+    s.is_assumed = r->c->kind == OMPC_MAP && !fe_host_is_gcc() && s.is_section &&
+                   !type_is_array(x->type) && !s.lower.extent.end && !s.length.extent.end &&
+                   !s.stride.extent.end;
     s.count = count_of(&s);
     step_into(x);
     *VEC_PUSH(r->fe->a, &x->sections) = s;

@@ -823,7 +823,9 @@ const char *fe_variant_unknown(struct fe *fe, const struct fe_pragma *p)
 
 bool fe_variants_match(struct fe *fe, const struct fe_pragma *p, bool device)
 {
-    struct around all = { { OMPL_TARGET, OMPL_TEAMS, OMPL_PARALLEL, OMPL_FOR, OMPL_SIMD }, 5 };
+    struct around all = {
+        { OMPL_TARGET, OMPL_TEAMS, OMPL_PARALLEL, OMPL_FOR, OMPL_SIMD, TRAIT_DISPATCH }, 6
+    };
     struct selector s = { .fe = fe, .p = p, .device = device, .around = &all };
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
         if (opens_clause(&s, k, OMPC_MATCH))

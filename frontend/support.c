@@ -88,7 +88,9 @@ void fe_check_argument(struct fe *fe, enum omp_clause_kind kind, struct omp_plac
                        const struct omp_type *t)
 {
     const char *name = fe_clause_rows[kind].spelling;
-    if (argument_types[kind] == INTEGER && t->kind != OMPT_INT && t->kind != OMPT_BOOL)
+    bool number =
+        t->kind == OMPT_INT || t->kind == OMPT_BOOL || t->kind == OMPT_OTHER; /* _BitInt */
+    if (argument_types[kind] == INTEGER && !number)
         fe_error_at(fe, place, "argument of clause '%s' must be an integer", name);
     else if (argument_types[kind] == SCALAR && t->kind == OMPT_RECORD)
         fe_error_at(fe, place, "argument of clause '%s' must be a scalar", name);

@@ -14,13 +14,12 @@
 #include <emmintrin.h>
 #include <string.h>
 
-/* But for `ordered`, which a loop may have more of than clang takes, and those that generate loops,
- * which clang collapses wrongly. */
+/* But for `ordered`, which a loop may have more of than clang takes. */
 static const char host_directives[] =
     " parallel for simd sections section single master masked critical barrier atomic flush "
     "task taskwait taskyield taskgroup "
     "taskloop threadprivate cancel cancellation scan loop scope allocate requires error nothing "
-    "assume assumes teams distribute depobj ";
+    "assume assumes tile unroll teams distribute depobj ";
 
 /* Constructs of the host with these become others first (frontend/lower). */
 static const char *const lowered_clauses[] = { "transparent", "apply",         "induction",
@@ -181,6 +180,18 @@ static bool names_device(const char *text, const char *omp, const char *end)
            (after_pragma(text, omp) && !host_word(p, stop));
 }
 
+/* Loops that directives generate, which clang gets wrong where others are about several of them,
+ * and rejects where simd is. */
+static bool collapses_generated(const char *text, const char *end)
+{
+    static const char *const outer[] = { "collapse", "ordered", "simd" };
+    bool collapses = false;
+    for (unsigned i = 0; i < sizeof outer / sizeof *outer; i++)
+        collapses |= find_word(text, end, outer[i], find_in_text) != NULL;
+    return collapses && (find_word(text, end, "tile", find_in_text) ||
+                         find_word(text, end, "unroll", find_in_text));
+}
+
 bool drv_scan_text(const char *text, size_t size)
 {
     const char *end = text + size;
@@ -193,8 +204,9 @@ bool drv_scan_text(const char *text, size_t size)
             return true;
         mentioned |= !extension;
     }
-    return mentioned && (computed_pragma(text, end) || has_before(text, end, "omp", "::") ||
-                         has_before(text, end, "directive", "("));
+    return mentioned &&
+           (collapses_generated(text, end) || computed_pragma(text, end) ||
+            has_before(text, end, "omp", "::") || has_before(text, end, "directive", "("));
 }
 
 bool drv_scan_macro(const char *definition)

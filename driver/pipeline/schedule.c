@@ -147,7 +147,7 @@ static bool accepted_as_rewritten(const struct job *j, struct proc *check)
     if (access(text, R_OK) != 0)
         return false;
     drv_check_text_command(j, drv_check_text(j, text), &p);
-    WORDS_ADD(&p.argv, "-Wno-gnu");
+    WORDS_ADD(&p.argv, "-Wno-gnu", "-Wno-gcc-compat");
     int code = drv_proc_run(&p);
     if (code == 0)
         drv_show(check->code || j->unit.misread ? p.err : check->err, j->opt->verbose);

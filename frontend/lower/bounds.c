@@ -24,7 +24,8 @@ void lower_attributes(struct lowering *l, struct fe_pragma *p)
     const char *threads = NULL;
     for (unsigned at = p->clauses_at; lower_find(fe, p, OMPC_OMPX_ATTRIBUTE, at, &a);) {
         const char *bound = bound_in(fe, p, &a);
-        if (!fe_word_at(fe, p, a.begin, "__attribute__") && !fe_word_at(fe, p, a.begin, "["))
+        if (!fe_word_at(fe, p, a.begin, "__attribute__") &&
+            !fe_word_at(fe, p, a.begin, "__attribute") && !fe_word_at(fe, p, a.begin, "["))
             fe_error(fe, p->tokens[a.at].begin, "'ompx_attribute' needs an attribute");
         at = lower_after(fe, p, &a);
         threads = bound ? bound : threads;

@@ -93,7 +93,8 @@ static void check_words(struct fe *fe, const struct fe_pragma *p)
             continue;
         bool known = false;
         for (const char *const *w = words[i].words; *w; w++)
-            known |= fe_word_at(fe, p, a.begin, *w);
+            known |= fe_word_at(fe, p, a.begin, *w) ||
+                     (fe_word_at(fe, p, a.begin + 1, ":") && fe_word_at(fe, p, a.begin + 2, *w));
         if (!known)
             fe_error(fe, p->tokens[a.at].begin, "%s", words[i].message);
     }
@@ -113,6 +114,18 @@ static void check_types(struct fe *fe, const struct fe_pragma *p)
         }
 }
 
+/* A metadirective with variants that are chosen, or not, before the program runs: clang reads those
+ * that are chosen. */
+static bool is_chosen_early(const struct fe *fe, const struct fe_pragma *p)
+{
+    for (unsigned k = p->clauses_at; p->c->directive == OMPDIR_METADIRECTIVE && k + 1 < p->ntokens;
+         k++)
+        if (fe_word_at(fe, p, k + 1, "=") && !fe_word_at(fe, p, k, "user") &&
+            lower_word_at(fe, p, k, WORDS_TRAIT_SET))
+            return true;
+    return false;
+}
+
 /* Names may be those of the parameters of the function that follows. */
 static bool has_names_of_its_own(const struct fe_pragma *p)
 {
@@ -124,7 +137,8 @@ static bool has_names_of_its_own(const struct fe_pragma *p)
 void lower_check_arguments(struct fe *fe, struct fe_pragma *p)
 {
     bool construct = p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP;
-    if (has_names_of_its_own(p) || (construct && !fe_is_in_function(fe, p->extent.begin)))
+    if (has_names_of_its_own(p) || is_chosen_early(fe, p) ||
+        (construct && !fe_is_in_function(fe, p->extent.begin)))
         return;
     check_operands(fe, p);
     check_types(fe, p);

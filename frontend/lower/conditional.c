@@ -22,6 +22,7 @@
  *     critical                   if (l is later) *all = l;
  *     barrier, single            { if (all->number[0]) x = all->value; free(all); } */
 #include "frontend/lower/lower.h"
+#include <string.h>
 
 enum { MOST_LOOPS = 8 };
 
@@ -152,8 +153,9 @@ static const char *declarations(const struct conditional *c)
 {
     struct fe *fe = c->l->fe;
     /* where device code has the struct, a variable of the file may not be declared yet */
-    bool of_file = c->var->storage == OMPS_GLOBAL;
-    const char *value = of_file ? c->var->type->spelling : c->var->name;
+    bool of_file = c->var->storage == OMPS_GLOBAL,
+         has_name = !strstr(c->var->type->spelling, fe->u->prefix); /* the user's */
+    const char *value = of_file && has_name ? c->var->type->spelling : c->var->name;
     const char *udr =
         arena_printf(fe->a,
                      "omp declare reduction(%s: struct %s: omp_out = %s ? omp_in : omp_out) "

@@ -237,14 +237,15 @@ bool lower_dispatches_to(struct lowering *l, struct fe_pragma *p, const char *ba
     return read_call(&c) && !strcmp(fe_text(l->fe, c.callee), base);
 }
 
-/* No variant takes the place of a function that is called through a pointer. */
+/* No variant takes the place of a function that is called through a pointer, of which gcc must not
+ * know where it points. */
 static const char *call_of_base(struct call *c, const char *base, const char *name)
 {
     struct fe *fe = c->l->fe;
     if (!fe_find_candidates(fe, name, c->p->extent.begin, FE_ON_HOST, false).n)
         return base;
     const char *pointer = lower_name(c->l, "base");
-    return arena_printf(fe->a, "__typeof__(&%s) const %s = %s; %s%s%s", name, pointer, name,
+    return arena_printf(fe->a, "__typeof__(&%s) volatile %s = %s; %s%s%s", name, pointer, name,
                         fe_text(fe, (struct omp_extent){ c->statement.begin, c->callee.begin }),
                         pointer,
                         fe_text(fe, (struct omp_extent){ c->callee.end, c->statement.end }));

@@ -152,8 +152,8 @@ bool lower_read_loop(struct lowering *l, struct fe_pragma *p, CXCursor at, struc
     return true;
 }
 
-/* The bounds of the last loop use no other's variable, which is set only in the new loops. */
-static bool is_rectangular(const struct nest *x)
+/* The first use of an outer loop's variable in the bounds of the next one; NULL: there is none. */
+static const struct omp_ref *find_dependence(const struct nest *x)
 {
     struct fe *fe = x->l->fe;
     const struct omp_loop *loop = &x->loops[x->n].loop;
@@ -161,14 +161,20 @@ static bool is_rectangular(const struct nest *x)
     for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
         FE_EACH(ref, fe->refs, parts[i])
             for (unsigned k = 0; k < x->n; k++)
-                if (ref->var == x->loops[k].loop.iv) {
-                    fe_error(fe, ref->offset,
-                             "'#pragma omp %s' needs a rectangular loop nest: '%s' changes in a "
-                             "loop outside",
-                             x->p->c->spelling, ref->var->name);
-                    return false;
-                }
-    return true;
+                if (ref->var == x->loops[k].loop.iv)
+                    return ref;
+    return NULL;
+}
+
+/* The variables of others are set only in the new loops. */
+static bool is_rectangular(const struct nest *x)
+{
+    const struct omp_ref *ref = find_dependence(x);
+    if (ref)
+        fe_error(x->l->fe, ref->offset,
+                 "'#pragma omp %s' needs a rectangular loop nest: '%s' changes in a loop outside",
+                 x->p->c->spelling, ref->var->name);
+    return !ref;
 }
 
 /* One more, in the others. */
@@ -352,22 +358,48 @@ static unsigned loops_wanted(struct lowering *l, const struct fe_pragma *p)
     return loops_of(l, p - 1) + (outer > made ? outer - made : 0);
 }
 
+/* Is there one loop more that is one of a rectangular nest, and whose variable nobody sees after
+ * it? */
+static bool has_inner_loop(struct nest *x)
+{
+    struct lower_loop *next = &x->loops[x->n];
+    CXCursor at = x->at, body;
+    fe_cursors v = { 0 };
+    while (clang_getCursorKind(at) == CXCursor_CompoundStmt) {
+        fe_children(x->l->fe, at, &v);
+        if (v.n != 1)
+            return false;
+        at = v.at[0];
+    }
+    return clang_getCursorKind(at) == CXCursor_ForStmt &&
+           lower_read_loop(x->l, x->p, x->at, next, &body) && next->loop.iv_declared &&
+           !find_dependence(x);
+}
+
+static bool add_inner_loop(struct nest *x)
+{
+    struct lower_loop *of = &x->loops[x->n];
+    if (!read_loop(x))
+        return false;
+    x->number[x->n - 1] = add_counter(x, of, of->trip);
+    return true;
+}
+
 /* What is applied to the innermost generated loops may be about loops of the user's in them, too,
  * and so may what is around all: those become loops of the nest. */
 static bool add_inner_loops(struct nest *x)
 {
-    unsigned generated = x->ncounters, wanted = loops_wanted(x->l, x->p),
-             depth = wanted > generated ? wanted : generated;
+    unsigned generated = x->ncounters, depth = generated, wanted = loops_wanted(x->l, x->p);
     lower_read_apply(x->l, x->p, x->n, generated, x->applied);
     for (unsigned i = 0; i < generated; i++)
         if (i + x->applied[i].depth > depth)
             depth = i + x->applied[i].depth;
-    for (; generated < depth && x->n < OMP_MAX_LOOPS; generated++) {
-        struct lower_loop *of = &x->loops[x->n];
-        if (!read_loop(x))
+    for (; generated < depth && x->n < OMP_MAX_LOOPS; generated++)
+        if (!add_inner_loop(x))
             return false;
-        x->number[x->n - 1] = add_counter(x, of, of->trip);
-    }
+    for (; generated < wanted && x->n < OMP_MAX_LOOPS && has_inner_loop(x); generated++)
+        if (!add_inner_loop(x))
+            return false;
     return true;
 }
 

@@ -112,9 +112,24 @@ ompx target spread teams distribute parallel for devices(0) num_threads(undeclar
 ompx target spread devices(0) foo|39|directive '#pragma ompx target spread'
 ompx target data spread devices(0) range(0: undeclared) map(a)|53|'undeclared'
 EOF
+# what is right there
+cat >right.c <<'C'
+int main(int n, char **v) { int x = 0;
+#pragma omp metadirective when(user={condition(n > 2)}: nothing) when(implementation={vendor(amd)}: parallel num_threads(nonexistent)) default(nothing)
+x++;
+#pragma omp target default(target: shared)
+x++;
+#pragma omp target ompx_attribute(__attribute((launch_bounds(64, 1))))
+x++;
+_BitInt(7) b = 1;
+#pragma omp task priority(b) transparent
+x++;
+return x; }
+C
+check "arguments that only look wrong" "$CC" $ARCH -c right.c
 bad "unroll full where a loop is wanted" t.c:3:13 "leaves no loop" <<'C'
 int main(void) { int a[4];
-#pragma omp for
+#pragma omp simd
 #pragma omp unroll full
 for (int i = 0; i < 4; i++) a[i] = 1; }
 C

@@ -728,10 +728,10 @@ refused() {
     check "$1: what is said" mentions "$(grep -m1 error: err)" "t.c:$1: error: |$2" && silent err 'extra tokens'
     check "$1: mended" silent_when -DMENDED
 }
-refused 3:32 "'p[:]'" <<'C'
+refused 3:32 "'p[1:]'" <<'C'
 void f(int *p, int n) {
 #ifndef MENDED
-#pragma omp target map(tofrom: p[:])
+#pragma omp target map(tofrom: p[1:])
 #else
 #pragma omp target map(tofrom: p[:n])
 #endif

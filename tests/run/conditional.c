@@ -208,6 +208,13 @@ static void imperfect(void)
 
 /* A variable of the file; each time anew. */
 static int of_file;
+enum { FIRST, SECOND } nameless;
+static void of_no_name(void)
+{
+#pragma omp parallel for lastprivate(conditional: nameless)
+    for (int i = 0; i < 16; i++)
+        if (i < 9) nameless = i % 2 ? SECOND : FIRST;
+}
 static void again(int n)
 {
 #pragma omp parallel for lastprivate(conditional: of_file)
@@ -253,6 +260,9 @@ int main(void)
     imperfect();
     for (int k = 0; k < 8; k++) sections(k);
     nests(v);
+    nameless = SECOND;
+    of_no_name();
+    CHECK(nameless == FIRST);
     again(10);
     again(3);
     CHECK_EQ(of_file, 103);

@@ -19,6 +19,10 @@ static void fill2(int *to, int *from, int n);
 static void fill2(int *from, int *source, int n) { for (int i = 0; i < n; i++) from[i] = source[i]; }
 static void fill2(int *, int *to, int);
 
+#pragma omp begin declare variant match(construct={dispatch})
+static int in_block(void) { return 44; }
+#pragma omp end declare variant
+static int in_block(void) { return 2; }
 static int other(void) { return 33; }
 static int any(void) { return 22; }
 #pragma omp declare variant(other) match(construct={dispatch})
@@ -38,6 +42,12 @@ static void variants_of_any_kind(int yes)
 #pragma omp dispatch novariants(1)
     r[3] = plain();
     CHECK(r[0] == 1 && r[1] == 33 && r[2] == 22 && r[3] == 1);
+    r[0] = in_block();
+#pragma omp dispatch
+    r[1] = in_block();
+#pragma omp dispatch novariants(yes)
+    r[2] = in_block();
+    CHECK(r[0] == 2 && r[1] == 44 && r[2] == 2);
 }
 
 static void dispatches(void)

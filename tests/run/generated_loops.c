@@ -66,6 +66,33 @@ static int collapsed_on_host(void)
     return a == SUM && b == SUM && c == SUM && d == SUM && e == SUM;
 }
 
+/* What is seen after the loops, and nests that are none, stay as they were. */
+static void outside(void)
+{
+    int i = -7, j = -7, c = 0, d = 0, e = 0;
+#pragma omp simd collapse(2) reduction(+ : c)
+#pragma omp reverse
+    for (i = 0; i < N; i++)
+        for (j = 0; j < 4; j++)
+            c++;
+    CHECK_EQ(j, 4);
+    j = -7;
+#pragma omp parallel for collapse(2) lastprivate(j) reduction(+ : d)
+#pragma omp reverse
+    for (i = 0; i < N; i++)
+        for (j = 0; j < 4; j++)
+            d++;
+    CHECK_EQ(j, 4);
+#pragma omp target teams distribute parallel for collapse(2) reduction(+ : e)
+#pragma omp reverse
+    for (int k = 0; k < N; k++) {
+        int x = k;
+        for (int l = 0; l < M; l++)
+            e += x;
+    }
+    CHECK(c == 4 * N && d == 4 * N && e == M * N * (N - 1) / 2);
+}
+
 static void reversed(void)
 {
     static const int expected[] = { 30, 31, 20, 21, 32, 33, 22, 23, 10, 11, 0, 1, 12, 13, 2, 3 };
@@ -83,6 +110,7 @@ int main(void)
 {
     CHECK(collapsed_on_device());
     CHECK(collapsed_on_host());
+    outside();
     reversed();
     return RESULT;
 }
