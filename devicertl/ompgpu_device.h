@@ -514,6 +514,13 @@ __OMPGPU_HELPER _Bool __ompgpu_has_iteration(unsigned id, unsigned n)
                                           .stride = ~(T)0,                                         \
                                           .more =                                                  \
                                               __ompgpu_has_iteration((unsigned)i.at, env->trip) }; \
+    } /* what a thread of the covering form takes of a loop dealt on demand; {0} in the other */   \
+    __OMPGPU_HELPER struct __ompgpu_range##W                                                       \
+    __ompgpu_own##W(const struct __ompgpu_env *env, _Bool covering) {                              \
+        const T id = __OMPGPU_LEAGUE_THREAD;                                                       \
+        if (!covering)                                                                             \
+            return (struct __ompgpu_range##W){ 0 };                                                \
+        return (struct __ompgpu_range##W){ id, __ompgpu_has_iteration((unsigned)id, env->trip) };  \
     }
 __OMPGPU_LEAGUE(32, unsigned)
 __OMPGPU_LEAGUE(64, unsigned long long)

@@ -306,7 +306,7 @@ struct cost {
     unsigned nodes;
     bool repeats;
 };
-enum { MOST_NODES = 400 };
+enum { MOST_NODES = 400, MOST_NODES_WITH_LOOPS = 120 };
 
 static enum CXChildVisitResult add_cost(CXCursor c, CXCursor parent, CXClientData data)
 {
@@ -335,7 +335,7 @@ static void weigh(struct omp_construct *c, CXCursor body)
     if (add_cost(body, body, &cost) == CXChildVisit_Recurse)
         clang_visitChildren(body, add_cost, &cost);
     c->is_short = cost.nodes <= MOST_NODES;
-    c->repeats = cost.repeats;
+    c->repeats_much = cost.repeats && cost.nodes > MOST_NODES_WITH_LOOPS;
 }
 
 static int64_t associated_loops(const struct omp_construct *c)

@@ -547,8 +547,8 @@ struct omp_construct {
     struct omp_scan *scan;
     struct omp_loop *loops;
     unsigned nloops; /* associated loops, outermost first (collapse) */
-    /* the body of these loops, with what it calls, is short; it repeats something */
-    bool is_short, repeats;
+    /* the body of these loops, with what it calls, is short; it has loops, and is not that short */
+    bool is_short, repeats_much;
     /* … of a region's league: nothing in it can tell which team it is in, or needs a team's storage
      */
     bool unnumbered;

@@ -13,9 +13,10 @@ echo "executed on the PTX machine (sm_90), ours / CUDA"
 have_nvcc || { echo "  (no nvcc: no CUDA figures)"; exit 0; }
 perl -MJSON::PP -e 1 2>/dev/null || { echo "  (perl has no JSON::PP)"; exit 0; }
 
-# A line a program: source, CUDA's source, arguments; then for each kernel NAME=CUDA'S:ELEMENTS of one launch.
+# A line a program: source, CUDA's source, each with a comma and a flag for it, arguments; then for each kernel NAME=CUDA'S:ELEMENTS of one launch.
 programs() { cat <<'PROGRAMS'
-tests/bench/pairs.c pairs - copy=copy:65536 triad_int=triad_int:65536 triad_size=triad_size:65536 triad_long=triad_long:65536 static_1=static_1:65536 transpose=transpose:65536 stencil=stencil:54872 triangle=triangle:32896 gather=gather:65536 sparse=sparse:20480 histogram=histogram:65536 functions=functions:65536 bodies=bodies:262144
+tests/bench/pairs.c pairs - copy=copy:65536 triad_int=triad_int:65536 triad_size=triad_size:65536 triad_long=triad_long:65536 static_1=static_1:65536 transpose=transpose:65536 stencil=stencil:54872 triangle=triangle:32896 gather=gather:65536 sparse=sparse:20480 histogram=histogram:65536 functions=functions:65536 bodies=bodies:262144 structs=structs:16384 escape=escape:65536 search=search:65536 convolve=convolve:131328
+tests/bench/pairs.c,-ffast-math pairs,--use_fast_math - functions=functions:65536 escape=escape:65536 bodies=bodies:262144
 tests/bench/lanes.c lanes - rows=rows:129792 chosen=rows:129792 matrices=matrices:131072 levels=levels:262144 particles=particles:97280
 samples/axpy.c axpy 100000 axpy=axpy:100000
 samples/matmul.c matmul 96 matmul=matmul:884736
@@ -60,15 +61,17 @@ PERL
 OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_DEVICE=ptx; export OMP_TARGET_OFFLOAD OMPGPU_DEVICE
 printf '  %-28s %20s %6s   %16s %6s\n' kernel 'instructions/element' ratio 'sectors/element' ratio
 programs | while read -r src cuda args pairs; do
+    flag=${src#*.c} flag=${flag#,} src=${src%,*} cuda_flag=${cuda#*,} cuda=${cuda%,*}
+    [ "$cuda_flag" != "$cuda" ] || cuda_flag=
     case " $* " in "  " | *" $cuda "*) ;; *) continue ;; esac
     [ "$args" != - ] || args=
     theirs=$args
     [ "$cuda" != reductions ] || args="$args $args 1"
     # shellcheck disable=SC2086
-    { "$CC" -O2 --gpu-arch=sm_90 -w "$src" -o "$T/ours" -lm && OMPGPU_PTX_PROFILE=$T/ours.json "$T/ours" $args &&
-        cuda_program "tests/bench/cuda/$cuda.cu" "$T/cuda" 90 && OMPGPU_PTX_PROFILE=$T/cuda.json "$T/cuda" $theirs; } >"$T/log" 2>&1 ||
+    { "$CC" -O2 $flag --gpu-arch=sm_90 -w "$src" -o "$T/ours" -lm && OMPGPU_PTX_PROFILE=$T/ours.json "$T/ours" $args &&
+        NVCC_APPEND_FLAGS=$cuda_flag cuda_program "tests/bench/cuda/$cuda.cu" "$T/cuda" 90 && OMPGPU_PTX_PROFILE=$T/cuda.json "$T/cuda" $theirs; } >"$T/log" 2>&1 ||
         { echo "  $cuda: FAILED"; tail -5 "$T/log"; continue; }
     # shellcheck disable=SC2086
-    perl -MJSON::PP "$T/table.pl" "$(basename "$src" .c)" "$T/ours.json" "$T/cuda.json" $pairs
+    perl -MJSON::PP "$T/table.pl" "$(basename "$src" .c)$flag" "$T/ours.json" "$T/cuda.json" $pairs
 done | tee "$T/rows"
 awk '$NF ~ /^(met|MET)$/ { n++; s += log($(NF - 5 - ($NF == "MET"))) } END { if (n) printf "  geometric mean of the instructions: %.2f over %d kernels\n", exp(s / n), n }' "$T/rows"

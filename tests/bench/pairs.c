@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-enum { N = 1 << 16, SIDE = 256, CUBE = 40, ROWS = 4096, BODIES = 512, BINS = 64 };
+enum { N = 1 << 16, SIDE = 256, CUBE = 40, ROWS = 4096, BODIES = 512, BINS = 64, SHORT = 512, KINDS = 8 };
 float x[N], y[N], z[N];
 int at[N], bins[BINS], start[ROWS + 1];
 double value[ROWS * 9], sums[ROWS];
@@ -108,6 +108,64 @@ static void bodies(int n)
     }
 }
 
+struct points {
+    int n;
+    float *at[3], *by[3];
+};
+/* a struct with pointers: what they point to is mapped with it */
+static void structs(struct points *p, float dt)
+{
+#pragma omp target teams distribute parallel for map(to: p[0:1])
+    for (int i = 0; i < p->n; i++)
+        for (int k = 0; k < 3; k++)
+            p->at[k][i] += dt * p->by[k][i];
+}
+static void escape(int n)
+{
+#pragma omp target teams distribute parallel for collapse(2) schedule(dynamic)
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            float a = 3.0f * (float)j / (float)n - 2, b = 3.0f * (float)i / (float)n - 1.5f, u = 0, v = 0;
+            int k = 0;
+            for (; k < 64 && u * u + v * v < 4; k++) {
+                float t = u * u - v * v + a;
+                v = 2 * u * v + b;
+                u = t;
+            }
+            y[i * n + j] = (float)k;
+        }
+}
+/* as XSBench: a place in a sorted grid, then what lies there of each kind */
+static void search(int n, int points)
+{
+#pragma omp target teams distribute parallel for schedule(dynamic)
+    for (int i = 0; i < n; i++) {
+        double at_energy = (double)((unsigned)i * 2654435761u) * 0x1p-32, sum = 0;
+        long low = 0, high = points - 1;
+        while (high - low > 1) {
+            long middle = low + (high - low) / 2;
+            if (value[middle] > at_energy)
+                high = middle;
+            else
+                low = middle;
+        }
+        double part = (value[low + 1] - at_energy) / (value[low + 1] - value[low]);
+        for (int k = 0; k < KINDS; k++)
+            sum += y[(low + 1) * KINDS + k] - part * (y[(low + 1) * KINDS + k] - y[low * KINDS + k]);
+        z[i] = (float)sum;
+    }
+}
+static void convolve(int n)
+{
+#pragma omp target teams distribute parallel for schedule(dynamic)
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int j = 0; j <= i; j++)
+            sum += value[j] * value[i - j];
+        sums[i] = sum;
+    }
+}
+
 static void reset(void)
 {
     for (int i = 0; i < N; i++) {
@@ -155,5 +213,19 @@ int main(void)
     histogram(N), report("histogram");
     functions(N), report("functions");
     bodies(BODIES), report("bodies");
+    struct points p = { .n = N / 4 };
+    for (int k = 0; k < 3; k++)
+        p.at[k] = y + k * N / 4, p.by[k] = x + k * N / 4;
+#pragma omp target enter data map(to: p)
+    for (int k = 0; k < 3; k++)
+        p.at[k] = u + k * N / 4, p.by[k] = v + k * N / 4;
+#pragma omp target update to(p)
+    structs(&p, 0.5f), report("structs");
+    escape(SIDE), report("escape");
+    for (int i = 0; i < ROWS; i++)
+        value[i] = (double)i / (ROWS - 1);
+#pragma omp target update to(value)
+    search(N, ROWS), report("search");
+    convolve(SHORT), report("convolve");
     return 0;
 }

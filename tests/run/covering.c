@@ -80,6 +80,60 @@ static void schedules(int n, int teams, int threads)
     see("static, 1, distributed by 64", n, teams, threads);
 }
 
+/* where there is a thread for each iteration, nothing is taken on demand */
+static void on_demand(int n, int m, int teams, int threads)
+{
+    int last = -1, bound = n;
+#pragma omp target teams distribute parallel for CLAUSES schedule(dynamic)
+    for (int i = 0; i < n; i++)
+        DONE(i, i);
+    see("dynamic", n, teams, threads);
+#pragma omp target teams distribute parallel for CLAUSES schedule(monotonic : dynamic, 1) lastprivate(last) firstprivate(bound)
+    for (long i = 3L * bound; i > 0; i -= 3) {
+        for (int k = 0; k < 3; k++) {
+            if (k == 2)
+                goto done;
+        }
+done:
+        last = (int)(bound - (i + 2) / 3);
+        DONE(last, last);
+    }
+    see("dynamic, 1, with a label", n, teams, threads);
+    CHECK_EQ(last, n - 1);
+#pragma omp target teams distribute parallel for CLAUSES schedule(guided)
+    for (unsigned short i = 0; i < n; i++)
+        DONE(i, i);
+    see("guided", n, teams, threads);
+#pragma omp target teams distribute parallel for CLAUSES schedule(dynamic, 2)
+    for (int i = 0; i < n; i++)
+        DONE(i, i);
+    see("dynamic, 2", n, teams, threads);
+#pragma omp target teams distribute parallel for CLAUSES schedule(dynamic) dist_schedule(static)
+    for (int i = 0; i < n; i++)
+        DONE(i, i);
+    see("dynamic, dist_schedule", n, teams, threads);
+    last = -1;
+#pragma omp target teams distribute parallel for CLAUSES schedule(dynamic) collapse(3) lastprivate(last)
+    for (int i = 0; i < n / 3; i++)
+        for (long j = m; j > 0; j--)
+            for (short k = 0; k < 2; k++) {
+                last = (int)((i * m + m - j) * 2 + k);
+                DONE(last, last);
+            }
+    see("dynamic, three loops", n / 3 * m * 2, teams, threads);
+    CHECK_EQ(last, n / 3 * m * 2 - 1);
+#pragma omp target teams distribute parallel for CLAUSES schedule(guided) collapse(2)
+    for (int i = 0; i < 7; i++)
+        for (int j = i; j < 7; j++)
+            DONE(i * (15 - i) / 2 + j - i, i * (15 - i) / 2 + j - i);
+    see("guided, a triangle between constants", 28, teams, threads);
+#pragma omp target teams distribute parallel for CLAUSES schedule(dynamic) collapse(2)
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j <= i; j++)
+            DONE(i * (i + 1) / 2 + j, i * (i + 1) / 2 + j);
+    see("dynamic, a triangle", m * (m + 1) / 2, teams, threads);
+}
+
 static void nests(int n, int m, int l, int teams, int threads)
 {
     int last = -1;
@@ -161,11 +215,11 @@ int main(void)
         switch (i % 4) {
         case 0: loop_int(n, t, h), loop_short(n, t, h), nests(n % 12 + 1, 1 + i % 3, 4, t, h); break;
         case 1: loop_unsigned(n, t, h), limits(n, t, h); break;
-        case 2: loop_long(n, t, h), schedules(n, t, h); break;
+        case 2: loop_long(n, t, h), schedules(n, t, h), on_demand(n, i % 5 + 1, t, h); break;
         default: loop_size(n, t, h), nests(n / 12 + 1, 3, 1 + i % 2, t, h);
         }
     }
-    loop_int(0, 3, 32), loop_int(-5, 3, 32), loop_unsigned(1, 1, 1);
+    loop_int(0, 3, 32), loop_int(-5, 3, 32), loop_unsigned(1, 1, 1), on_demand(0, 0, 3, 32), on_demand(250, 9, 1000, 64);
     values_of_the_device(200);
     return RESULT;
 }

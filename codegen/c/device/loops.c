@@ -126,6 +126,25 @@ static void open_chunks(struct cg *cg, unsigned w, unsigned d, enum cg_who who, 
     cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_chunk%u(&@c%u);", w, d, w, d);
 }
 
+/* In the covering form a thread takes no chunk: it has one, of one iteration. */
+static void open_dynamic(struct cg *cg, const struct nest *n, const struct level *l, unsigned d,
+                         const char *m, const char *chunk)
+{
+    const char *to = cg_strf(cg, "@r%u", d), *more;
+    unsigned w = n->width;
+    cg_line(cg, "%s__ompgpu_dispatch_init(__OMPGPU_%s, %s, %s);",
+            n->covering ? cg_strf(cg, "if (!@covering) ") : "",
+            l->clause->sched == OMPSCHED_GUIDED ? "GUIDED" : "DYNAMIC", m, chunk);
+    more = cg_strf(cg, "__ompgpu_next_range%u(&%s)", w, to);
+    if (n->covering)
+        cg_open(cg,
+                "for (struct __ompgpu_range%u %s = __ompgpu_own%u(@env, @covering); "
+                "@covering ? %s.m != 0 : %s; %s.m = 0)",
+                w, to, w, to, more, to);
+    else
+        cg_open(cg, "for (struct __ompgpu_range%u %s; %s;)", w, to, more);
+}
+
 static struct range open_level(struct cg *cg, const struct nest *n, const struct level *l,
                                unsigned d, struct range r)
 {
@@ -136,8 +155,9 @@ static struct range open_level(struct cg *cg, const struct nest *n, const struct
         chunk = cg_strf(cg, "(%s + (%s) - 1) / (%s) + !%s", r.m, chunk, chunk, r.m);
     switch (l->kind) {
     case BLOCK:
-        cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_block%u(%s, %s);", w, d, w,
-                cg_takers(cg, l->who), r.m);
+        cg_line(cg, "const struct __ompgpu_range%u @r%u = %s__ompgpu_block%u(%s, %s);", w, d,
+                n->covering ? cg_strf(cg, "@covering ? (struct __ompgpu_range%u){ 0 } : ", w) : "",
+                w, cg_takers(cg, l->who), r.m);
         break;
     case CHUNK: open_chunks(cg, w, d, l->who, r.m, chunk); break;
     case RUNTIME:
@@ -145,11 +165,7 @@ static struct range open_level(struct cg *cg, const struct nest *n, const struct
         cg_open(cg, "for (struct __ompgpu_range%u @r%u; __ompgpu_next_runtime%u(&@r%u);)", w, d, w,
                 d);
         break;
-    default:
-        cg_line(cg, "__ompgpu_dispatch_init(__OMPGPU_%s, %s, %s);",
-                l->clause->sched == OMPSCHED_GUIDED ? "GUIDED" : "DYNAMIC", r.m, chunk);
-        cg_open(cg, "for (struct __ompgpu_range%u @r%u; __ompgpu_next_range%u(&@r%u);)", w, d, w,
-                d);
+    default: open_dynamic(cg, n, l, d, r.m, chunk);
     }
     return (struct range){ plus(cg, r.lo, cg_strf(cg, "@r%u.lo", d)), cg_strf(cg, "@r%u.m", d) };
 }
@@ -266,13 +282,27 @@ static const char *type_of_takers(const struct nest *n)
     return "unsigned";
 }
 
+/* The covering form is launched for nests that have iterations. */
+static void assume_nonempty(struct cg *cg, const struct nest *n)
+{
+    for (unsigned j = 0; n->n > 1 && j < n->n; j++)
+        cg_line(cg, "__builtin_assume(!@covering || %s != 0);", n->l[j].trip);
+}
+
+static bool is_dependent(const struct nest *n)
+{
+    for (unsigned j = 0; j < n->n; j++)
+        if (n->c->loops[j].outer)
+            return true;
+    return false;
+}
+
 /* Of the whole space: the first digit says when it ends. */
 static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who)
 {
     const char *nonempty = is_nonempty(cg, n), *at = n->l[0].at, *id = cg_taker(cg, who),
                *more = cg_strf(cg, "%s.at < %s.n", at, at), *next = advance(cg, n);
     if (n->covering) {
-        cg_line(cg, "__builtin_assume(!@covering || (%s));", nonempty);
         nonempty = cg_strf(cg, "@covering || (%s)", nonempty);
         more = cg_strf(cg, "@covering ? __ompgpu_has_iteration(%s, @env->trip) : %s", id, more);
         next = cg_strf(cg, "!@covering && %s", next);
@@ -285,6 +315,8 @@ static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who
     cg_open(cg, "if (%s)", nonempty);
     declare_digits(cg, n, type_of_takers(n), id, cg_taker_count(cg, who));
     cg_open(cg, "for (_Bool @more = %s; @more; @more = %s)", more, next);
+    if (n->covering && is_dependent(n))
+        cg_line(cg, "__builtin_assume(!@covering || %s.at < %s.n);", at, at);
 }
 
 /* Iterations of a nest between constants; 0: it is another one, or they take more than 31 bits. */
@@ -587,6 +619,8 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     n.covering = cg->plan && c == cg->plan->inner &&
                  (cg->lanes ? cg_lanes_cover(cg, cg->plan) : cg_has_covering_form(cg, cg->plan));
     n.tiled = n.covering && !cg->lanes && cg_has_tiled_form(cg, cg->plan);
+    if (n.covering)
+        assume_nonempty(cg, &n);
     bool rows = cg_shares_rows(cg, c, who);
     declare_total(
         cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan || rows || cg_needs_end(&n, p));
@@ -633,25 +667,48 @@ static bool may_cover(const struct cg *cg, const struct cg_plan *p)
 {
     const unsigned leaves = OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
     const struct omp_construct *c = p->inner;
-    struct level levels[CG_MOST_LEVELS];
-    if (!p->spmd || (p->leaves & leaves) != leaves || p->reduction || c->scan || c->cancelled ||
-        !c->nloops || c->nloops > CG_COVERED_LOOPS)
-        return false;
-    return cg_schedule_levels(cg, levels, CG_ALL_THREADS, cg_clause(c, OMPC_SCHEDULE),
-                              cg_clause(c, OMPC_DIST_SCHEDULE)) == 1 &&
-           cg_trips_are_exact(cg, p);
+    return p->spmd && (p->leaves & leaves) == leaves && !p->reduction && !c->scan &&
+           !c->cancelled && c->nloops && c->nloops <= CG_COVERED_LOOPS && cg_trips_are_exact(cg, p);
 }
 
+static unsigned league_levels(const struct cg *cg, const struct cg_plan *p, struct level *to)
+{
+    return cg_schedule_levels(cg, to, CG_ALL_THREADS, cg_clause(p->inner, OMPC_SCHEDULE),
+                              cg_clause(p->inner, OMPC_DIST_SCHEDULE));
+}
+
+/* Threads take chunks of one iteration on demand, out of a share of their team that is left to us:
+ * any thread may get any iteration. */
+static bool takes_single_iterations(const struct level *l, unsigned n)
+{
+    return n == 3 && l[0].kind == BLOCK && !l[0].clause && l[1].kind == DYNAMIC &&
+           (cg_empty(l[1].clause->expr.extent) ||
+            (l[1].clause->expr.is_constant && l[1].clause->expr.value == 1));
+}
+
+/* A single loop whose iterations several lanes may run together has kernels with a loop for that.
+ */
+static bool may_have_lanes(const struct omp_construct *c)
+{
+    return c->nloops == 1 && c->lanes && !c->lanes->team && !c->lanes->why;
+}
+
+/* With much to do in loops inside of it, a single loop is worth little; the digits of a nest are
+ * worth more, and so is what is not taken on demand. */
 bool cg_has_covering_form(const struct cg *cg, const struct cg_plan *p)
 {
+    struct level levels[CG_MOST_LEVELS];
     const struct omp_construct *c = p->inner;
-    return c->is_short && !(c->repeats && c->nloops == 1) && may_cover(cg, p);
+    if (!c->is_short || !may_cover(cg, p) || may_have_lanes(c))
+        return false;
+    unsigned n = league_levels(cg, p, levels);
+    return n == 1 ? c->nloops > 1 || !c->repeats_much : takes_single_iterations(levels, n);
 }
 
-/* With a loop inside of it, a single loop is worth little; the digits of a nest are worth more. */
 bool cg_lanes_cover(const struct cg *cg, const struct cg_plan *p)
 {
-    return p->inner->nloops > 1 && may_cover(cg, p);
+    struct level levels[CG_MOST_LEVELS];
+    return p->inner->nloops > 1 && may_cover(cg, p) && league_levels(cg, p, levels) == 1;
 }
 
 /* Which thread runs an iteration, and how many there are, is the implementation's choice; and teams

@@ -82,12 +82,17 @@ static bool is_index(LLVMValueRef v)
     return true;
 }
 
-/* A sum that does not wrap, extended for addresses alone. */
+static bool is_sum(LLVMValueRef v)
+{
+    return LLVMIsABinaryOperator(v) &&
+           (LLVMGetInstructionOpcode(v) == LLVMAdd || LLVMGetInstructionOpcode(v) == LLVMSub);
+}
+
+/* A sum or difference that does not wrap, extended for addresses alone. */
 static bool is_unsigned_index(LLVMValueRef v)
 {
-    return LLVMIsAZExtInst(v) && LLVMGetNNeg(v) && LLVMIsABinaryOperator(operand(v, 0)) &&
-           LLVMGetInstructionOpcode(operand(v, 0)) == LLVMAdd && LLVMGetNSW(operand(v, 0)) &&
-           is_index(v);
+    return LLVMIsAZExtInst(v) && LLVMGetNNeg(v) && is_sum(operand(v, 0)) &&
+           LLVMGetNSW(operand(v, 0)) && is_index(v);
 }
 
 static void extend_in(LLVMBuilderRef b, LLVMBasicBlockRef block)

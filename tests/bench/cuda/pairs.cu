@@ -1,7 +1,7 @@
 // pairs.cu - the loops of pairs.c as a CUDA programmer writes them: a thread an element, blocks of two and three dimensions for nests.
 #include <stdio.h>
 #include <stdlib.h>
-enum { N = 1 << 16, SIDE = 256, CUBE = 40, ROWS = 4096, BODIES = 512, BINS = 64, THREADS = 128 };
+enum { N = 1 << 16, SIDE = 256, CUBE = 40, ROWS = 4096, BODIES = 512, BINS = 64, SHORT = 512, KINDS = 8, THREADS = 128 };
 
 __global__ void copy(int n, float *__restrict__ y, const float *__restrict__ x)
 {
@@ -90,6 +90,60 @@ __global__ void bodies(int n, const float *__restrict__ x, const float *__restri
     z[i] = ax + ay;
 }
 
+struct points {
+    int n;
+    float *at[3], *by[3];
+};
+__global__ void structs(points *p, float dt)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < p->n)
+        for (int k = 0; k < 3; k++)
+            p->at[k][i] += dt * p->by[k][i];
+}
+__global__ void escape(int n, float *__restrict__ y)
+{
+    int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i >= n || j >= n)
+        return;
+    float a = 3.0f * (float)j / (float)n - 2, b = 3.0f * (float)i / (float)n - 1.5f, u = 0, v = 0;
+    int k = 0;
+    for (; k < 64 && u * u + v * v < 4; k++) {
+        float t = u * u - v * v + a;
+        v = 2 * u * v + b;
+        u = t;
+    }
+    y[i * n + j] = (float)k;
+}
+__global__ void search(int n, int points, const double *__restrict__ value, const float *__restrict__ y, float *__restrict__ z)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    double at_energy = (double)((unsigned)i * 2654435761u) * 0x1p-32, sum = 0;
+    long low = 0, high = points - 1;
+    while (high - low > 1) {
+        long middle = low + (high - low) / 2;
+        if (value[middle] > at_energy)
+            high = middle;
+        else
+            low = middle;
+    }
+    double part = (value[low + 1] - at_energy) / (value[low + 1] - value[low]);
+    for (int k = 0; k < KINDS; k++)
+        sum += y[(low + 1) * KINDS + k] - part * (y[(low + 1) * KINDS + k] - y[low * KINDS + k]);
+    z[i] = (float)sum;
+}
+__global__ void convolve(int n, const double *__restrict__ value, double *__restrict__ sums)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    double sum = 0;
+    for (int j = 0; j <= i; j++)
+        sum += value[j] * value[i - j];
+    sums[i] = sum;
+}
 #ifdef MAIN
 static float x[N], y[N], z[N], *dx, *dy, *dz;
 static int at[N], bins[BINS], start[ROWS + 1], *dat, *dbins, *dstart;
@@ -148,5 +202,16 @@ int main()
     histogram<<<teams(N), THREADS>>>(N, dbins, dat), report("histogram");
     functions<<<teams(N), THREADS>>>(N, dy, dx), report("functions");
     bodies<<<teams(BODIES), THREADS>>>(BODIES, dx, dy, dz), report("bodies");
+    points p = { N / 4 }, *dp = 0;
+    for (int k = 0; k < 3; k++)
+        p.at[k] = dy + k * N / 4, p.by[k] = dx + k * N / 4;
+    put(dp, &p, sizeof p);
+    structs<<<teams(N / 4), THREADS>>>(dp, 0.5f), report("structs");
+    escape<<<tiles, square>>>(SIDE, dy), report("escape");
+    for (int i = 0; i < ROWS; i++)
+        value[i] = (double)i / (ROWS - 1);
+    put(dvalue, value, sizeof value);
+    search<<<teams(N), THREADS>>>(N, ROWS, dvalue, dy, dz), report("search");
+    convolve<<<teams(SHORT), THREADS>>>(SHORT, dvalue, dsums), report("convolve");
 }
 #endif
