@@ -221,14 +221,19 @@ static uintptr_t pointer_of(const struct running *r, const struct ompgpu_param *
     return p->map < 0 ? *(const uintptr_t *)p->value : r->addresses[p->map];
 }
 
-/* Enough iterations to fill the device with one for each thread: then the wide form, where it is
- * right, has as much under way. */
-static bool is_long(const struct running *r, const struct ompgpu_launch *launch)
+/* A wide form counts groups in 32 bits, and has a launch that covers them. */
+static bool may_be_wide(const struct running *r, const struct ompgpu_launch *launch)
+{
+    return launch->nloops == 1 && launch->trips[0] > 0 && launch->trips[0] < INT32_MAX / 2 &&
+           launch->num_teams <= 0 && ompgpu_team_icvs(r->dev).num_teams <= 0;
+}
+
+/* Enough iterations to fill the device with one for each thread: then a form with several of them
+ * a thread has as much under way. */
+static bool is_long(const struct running *r, uint64_t trip, const struct ompgpu_wide *w)
 {
     const struct ompgpu_device_info *info = &r->dev->info;
-    return launch->nloops == 1 && launch->trips[0] < INT32_MAX / 2 && launch->num_teams <= 0 &&
-           ompgpu_team_icvs(r->dev).num_teams <= 0 &&
-           launch->trips[0] >= (uint64_t)info->multiprocessors * info->max_threads_per_mp;
+    return w->lanes == 1 || trip >= (uint64_t)info->multiprocessors * info->max_threads_per_mp;
 }
 
 static bool choose_wide(struct running *r, struct ompgpu_region *region,
@@ -238,7 +243,8 @@ static bool choose_wide(struct running *r, struct ompgpu_region *region,
     struct ompgpu_function *f, *other = r->function;
     uintptr_t pointers[OMPGPU_STREAMS];
     uint64_t trip = launch->trips[0];
-    if (!is_long(r, launch) || ompgpu_function_get(region, r->dev, OMPGPU_FORM_WIDE, &f) || !f)
+    if (!may_be_wide(r, launch) || ompgpu_function_get(region, r->dev, OMPGPU_FORM_WIDE, &f) ||
+        !f || !is_long(r, trip, &f->wide))
         return false;
     for (unsigned i = 0; i < f->wide.n; i++)
         pointers[i] = pointer_of(r, &params[f->wide.streams[i].param]);

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Directives of the tests and samples with tokens, clauses and arguments changed at random (mutate.c): each ends in time with an error that has a
-# place, or with texts that compile.  100 mutants of a few files; of all 2500 with OMPGPU_LONG=1, N times as many with OMPGPU_LONG=N.
+# place, or with texts that compile.  60 mutants of a few files; of all 2500 with OMPGPU_LONG=1, N times as many with OMPGPU_LONG=N.
 #   OMPGPU_FUZZ_SEED=N OMPGPU_FUZZ_COUNT=M sh tests/fuzz/mutations.t     M of them, from N on
 # shellcheck disable=SC1091,SC2086,SC2046
 . tests/lib.sh
-seed=${OMPGPU_FUZZ_SEED:-1} count=100 every=20
+seed=${OMPGPU_FUZZ_SEED:-1} count=60 every=20
 files="for tasks atomic target_data sections reduction_user declare_target collapse implicit"
 if [ -n "${OMPGPU_LONG:-}${OMPGPU_FUZZ_COUNT:-}" ]; then
     count=$((2500 * ${OMPGPU_LONG:-1})) files=$(cd "$ROOT/tests/run" && ls *.c | sed 's/\.c$//')

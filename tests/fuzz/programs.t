@@ -1,13 +1,13 @@
 #!/bin/sh
-# Random whole programs (tests/fuzz/programs: mapping, data-sharing, loops, scopes and statements, several files), 25 cases to a program of two
+# Random whole programs (tests/fuzz/programs: mapping, data-sharing, loops, scopes and statements, several files), 12 cases to a program of two
 # files, against the same program without OpenMP.  As compilers of the host err, too, gcc is asked where clang and ompgpu-cc differ: the right hash
-# is the one that two of three have.  200 cases, each batch of 25 in another form: modes, -O0 and -O2; schedules of the emulated device and sizes
+# is the one that two of three have.  96 cases, each batch of 12 in another form: modes, -O0 and -O2; schedules of the emulated device and sizes
 # of teams differ, too; ten cases are executed as PTX.  500 cases with OMPGPU_LONG=1, N times as many with OMPGPU_LONG=N, fifty to a program, each in all forms.
 #   OMPGPU_FUZZ_SEED=N OMPGPU_FUZZ_COUNT=1 sh tests/fuzz/programs.t           one case in all forms
 #   sh tests/fuzz/shrink.sh N --gpu-arch=emu -O2 …                            the smallest one that fails as this one does
 # shellcheck disable=SC1091,SC2086
 . tests/lib.sh
-first=${OMPGPU_FUZZ_SEED:-1} count=200 size=25 all_forms=
+first=${OMPGPU_FUZZ_SEED:-1} count=96 size=12 all_forms=
 if [ -n "${OMPGPU_LONG:-}" ]; then count=$((500 * OMPGPU_LONG)) size=50 all_forms=1; fi
 [ -z "${OMPGPU_FUZZ_COUNT:-}" ] || all_forms=1
 count=${OMPGPU_FUZZ_COUNT:-$count} end=$((first + count))

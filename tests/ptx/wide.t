@@ -142,6 +142,94 @@ check "constants: PTX" "$CC" -O2 --gpu-arch=sm_75 --emit=ptx constants.c -o cons
 check "constants and structs of which groups are accessed are aligned for it" [ "$(grep -c 'align 16 .*\(table\|s\|out\)_[0-9a-f]*\[32768\]' constants.ptx)" = 3 ]
 check "-g: none, since lines are of the text" "$CC" -O2 -g --gpu-arch=sm_75 --emit=ptx wide.c -o g.ptx && check "..." lacks g.ptx __omp_wide
 
+# Fields of structs and parts of complex numbers that fill 16 bytes: also where an iteration has one struct, and no group.
+cat >fields.c <<'C'
+#include <complex.h>
+#include <stdio.h>
+typedef double _Complex dc;
+typedef float _Complex fc;
+struct v3 { float x, y, z; };
+struct v4 { float x, y, z, m; };
+struct d4 { double x, y, z, w; };
+struct mix { int id; float v; double w; };
+struct large { double v[10]; };
+enum { N = 8192 + 3, ROOM = 5 * N };
+#define KERNEL(name, P, Q, ...) \
+    static void name(int n, void *a, void *b, double *s) \
+    { \
+        P *p = a; \
+        Q *q = b; \
+        _Pragma("omp target teams distribute parallel for is_device_ptr(p, q, s)") for (int i = 0; i < n; i++) { __VA_ARGS__; } \
+    }
+KERNEL(whole, dc, dc, p[i] += 2 * q[i])
+KERNEL(shorter, fc, fc, p[i] = 2 * q[i])
+KERNEL(scaled, dc, dc, p[i] = s[i] * q[i])
+KERNEL(three, struct v3, struct v3, p[i].x += 2 * q[i].x; p[i].y += q[i].z; p[i].z += q[i].y)
+KERNEL(four, struct v4, struct v4, p[i].x += q[i].m * q[i].x; p[i].y += q[i].m * q[i].y; p[i].z = q[i].m * q[i].z; p[i].m = q[i].m)
+KERNEL(gathered, struct v4, float, p[i].x = q[i]; p[i].y = 2 * q[i]; p[i].z = 3 * q[i]; p[i].m = 4)
+KERNEL(turned, struct d4, struct d4, p[i].x = q[i].w; p[i].y = q[i].z; p[i].z = q[i].y; p[i].w = q[i].x)
+KERNEL(second, struct d4, struct d4, p[i].z = q[i].x; p[i].w = q[i].y)
+KERNEL(swapped, struct d4, float, double t = p[i].x; p[i].x = p[i].y; p[i].y = t + (q == 0))
+KERNEL(halves, float, float, p[2 * i] = q[2 * i + 1]; p[2 * i + 1] = q[2 * i])
+KERNEL(neighbours, dc, dc, p[i] = q[i] + q[i + 1] + q[i + 2])
+KERNEL(mixed, struct mix, struct mix, p[i].id += i; p[i].v *= 2; p[i].w = q[i].w)
+KERNEL(part, struct v4, struct v4, p[i].x = q[i].x; p[i].y = q[i].y)
+KERNEL(next, double, dc, p[2 * i] = __real__ q[i]; p[2 * i + 2] = __imag__ q[i])
+KERNEL(large, struct large, double, for (int k = 0; k < 4; k++) p[i].v[2 * k] = p[i].v[2 * k + 1] + q[i])
+static const struct { const char *name; void (*run)(int, void *, void *, double *); } runs[] = {
+    { "whole", whole }, { "shorter", shorter }, { "scaled", scaled }, { "three", three }, { "four", four }, { "gathered", gathered }, { "turned", turned },
+    { "second", second }, { "swapped", swapped }, { "halves", halves }, { "neighbours", neighbours }, { "mixed", mixed }, { "part", part } };
+static double a[ROOM], b[ROOM], s[ROOM];
+static void reset(void)
+{
+    for (int i = 0; i < ROOM; i++) {
+        ((float *)a)[2 * i] = i % 31, ((float *)a)[2 * i + 1] = i % 7;
+        ((float *)b)[2 * i] = i % 23, ((float *)b)[2 * i + 1] = i % 13;
+        s[i] = i % 3;
+    }
+}
+static void show(const char *name, int n, int off)
+{
+    unsigned long long sum = 0;
+    for (int i = 0; i < ROOM; i++)
+        sum = 31 * sum + ((unsigned long long *)(void *)a)[i];
+    printf("%s %d %d: %llx\n", name, n, off, sum);
+}
+int main(void)
+{
+    for (unsigned r = 0; r < sizeof runs / sizeof *runs; r++)
+        for (int n = N - 3; n <= N; n += 3)
+            for (int off = 0; off < 3; off++) {
+                reset();
+#pragma omp target data map(tofrom: a) map(to: b, s) use_device_addr(a, b, s)
+                runs[r].run(n, a + (off == 1), b + (off == 2), s);
+                show(runs[r].name, n, off);
+            }
+    for (int off = 0; off < 3; off++) {     /* what is read is written, by the same iteration or by none */
+        reset();
+#pragma omp target data map(tofrom: a) map(to: s) use_device_addr(a, s)
+        {
+            whole(N, a + off, a + off, s);
+            scaled(N, a + off, a + off, s);
+            whole(N / 2, a + off, a + N + 1, s);
+        }
+        show("overlapping", N, off);
+    }
+    return 0;
+}
+C
+check "fields: compiles" "$CC" -O2 --gpu-arch=sm_75 -Wno-unused-function fields.c -o fields
+OMP_TARGET_OFFLOAD=DISABLED ./fields >host.out
+check "fields: runs" sh -c "OMPGPU_DEVICE=ptx OMPGPU_PTX_PROFILE=fields.json OMPGPU_CHECK=race OMP_TARGET_OFFLOAD=MANDATORY ./fields >ptx.out"
+check "fields: as on the host" cmp host.out ptx.out
+check "fields: PTX" "$CC" -O2 --gpu-arch=sm_75 -Wno-unused-function --emit=ptx fields.c -o wide.ptx
+for n in whole shorter scaled three four gathered turned second swapped halves neighbours; do
+    form $n >$n.ptx
+    check "$n: accesses of 16 bytes" has $n.ptx 'ld\.global\(\.nc\)*\.\(v4\.b32\|v2\.b64\)' 'st\.global\.\(v4\.b32\|v2\.b64\)'
+    check "$n: was launched, and so was the other form, for addresses that are no multiples of 16" has fields.json "${n}_[0-9]*__omp_wide\"" "${n}_[0-9]*\""
+done
+for n in mixed part next large; do check "$n: has none" lacks wide.ptx "entry ${n}_[0-9]*__omp_wide"; done
+
 # Large copies and fills go by words, not by bytes as LLVM would have them.
 cat >words.c <<'C'
 struct big { double v[40]; };

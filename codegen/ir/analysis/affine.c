@@ -17,9 +17,15 @@ static bool number(LLVMValueRef v, long long *n)
     return is_small(*n);
 }
 
-static bool wraps(LLVMValueRef v)
+/* LLVM writes 2 * i + 1 as an `or` of numbers that have no bit in common. */
+static bool is_sum(LLVMValueRef v, LLVMOpcode op)
 {
-    return LLVMGetIntTypeWidth(LLVMTypeOf(v)) != 64 && !LLVMGetNSW(v);
+    return op == LLVMAdd || (op == LLVMOr && LLVMGetIsDisjoint(v));
+}
+
+static bool wraps(LLVMValueRef v, LLVMOpcode op)
+{
+    return LLVMGetIntTypeWidth(LLVMTypeOf(v)) != 64 && op != LLVMOr && !LLVMGetNSW(v);
 }
 
 static bool combine(LLVMOpcode op, struct ir_affine *x, long long n)
@@ -27,8 +33,8 @@ static bool combine(LLVMOpcode op, struct ir_affine *x, long long n)
     long long factor = op == LLVMMul ? n : op == LLVMShl && n >= 0 && n < 20 ? 1ll << n : 1;
     if (op == LLVMShl && factor == 1 && n)
         return false;
-    if (op == LLVMAdd || op == LLVMSub)
-        x->offset += op == LLVMAdd ? n : -n;
+    if (op == LLVMAdd || op == LLVMOr || op == LLVMSub)
+        x->offset += op == LLVMSub ? -n : n;
     x->offset *= factor;
     x->stride *= factor;
     return is_small(x->offset) && is_small(x->stride);
@@ -49,12 +55,13 @@ static bool read_integer(LLVMValueRef v, LLVMValueRef index, struct ir_affine *x
     LLVMOpcode op = LLVMIsAInstruction(v) ? LLVMGetInstructionOpcode(v) : LLVMRet;
     if (op == LLVMSExt)
         return read_integer(LLVMGetOperand(v, 0), index, x);
-    if (op == LLVMZExt) /* of a number that is not negative: the index itself */
-        return read_integer(LLVMGetOperand(v, 0), index, x) && x->stride == 1 && x->offset == 0;
+    if (op == LLVMZExt) /* of a number that is not negative: LLVM says so, or it is the index */
+        return read_integer(LLVMGetOperand(v, 0), index, x) &&
+               (LLVMGetNNeg(v) || (x->stride == 1 && x->offset == 0));
     if (ir_is_call_of(v, "llvm.expect.i32") || ir_is_call_of(v, "llvm.expect.i64"))
         return read_integer(LLVMGetOperand(v, 0), index, x);
-    bool known = op == LLVMAdd || op == LLVMSub || op == LLVMMul || op == LLVMShl;
-    return known && !wraps(v) && read_integer(LLVMGetOperand(v, 0), index, x) &&
+    bool known = is_sum(v, op) || op == LLVMSub || op == LLVMMul || op == LLVMShl;
+    return known && !wraps(v, op) && read_integer(LLVMGetOperand(v, 0), index, x) &&
            number(LLVMGetOperand(v, 1), &n) && combine(op, x, n);
 }
 

@@ -11,15 +11,20 @@
  *
  * where the host has divided the trip count into `trip` groups of `lanes` iterations, and a rest,
  * with one access for elements of a group that lie side by side, and loads through the read-only
- * cache (ld.global.nc) from what the kernel does not write.  Loads of an iteration thus come before
- * stores of another one.  That is right if nothing that the kernel writes overlaps with anything
- * else that it accesses.  Only the host can know, as it knows the pointers and the trip count:
- * what the kernel accesses is written down (struct ompgpu_stream in hostrt/image.h), and the host
- * runtime launches the wide form where the ranges are disjoint and aligned (hostrt/core/wide.c). */
+ * cache (ld.global.nc) from what the kernel does not write.  Fields of structs, and the two parts
+ * of complex numbers, that fill 16 bytes within a group become one access, too; where there are no
+ * other elements, a group is as many iterations as fill 16 bytes, often one.  Loads of an iteration
+ * thus come before stores of another one.  That is right if nothing that the kernel writes overlaps
+ * with anything else that it accesses.  Only the host can know, as it knows the pointers and the
+ * trip count: what the kernel accesses is written down (struct ompgpu_stream in hostrt/image.h),
+ * and the host runtime launches the wide form where the ranges are disjoint and aligned
+ * (hostrt/core/wide.c). */
 #include "codegen/ir/passes/wide.h"
 #include "codegen/ir/passes/passes.h"
 #include "devicertl/ompgpu_device.h"
 #include <string.h>
+
+enum { MOST_GROUP_BYTES = 4 * IR_MOST_BYTES };
 
 /* ------------------------------------------------------------------ is it such a kernel? */
 static bool is_opcode(LLVMValueRef v, LLVMOpcode op)
@@ -173,38 +178,116 @@ static bool read_access(struct ir_body *w, struct ir_item *item)
     return item->is_load || (item->at.stride > 0 && !ir_is_in_parameter(item));
 }
 
+/* Two fields of the iteration's struct: no other iteration accesses either of them. */
+static bool are_fields(const struct ir_item *a, const struct ir_item *b)
+{
+    const struct ir_item *first = a->at.offset < b->at.offset ? a : b, *last = first == a ? b : a;
+    return a->at.stride == b->at.stride &&
+           first->at.offset + (long long)first->bytes <= last->at.offset &&
+           last->at.offset + (long long)last->bytes <= first->at.offset + a->at.stride;
+}
+
 /* Accesses of one pointer that stores go through: all to the element of the iteration, loads
  * first. */
 static bool agree(const struct ir_item *a, const struct ir_item *b)
 {
     if (a->at.base != b->at.base || (!a->is_store && !b->is_store))
         return true;
-    return !a->is_store && b->is_store && a->at.offset == b->at.offset &&
-           a->at.stride == b->at.stride && a->bytes == b->bytes;
+    return are_fields(a, b) || (!a->is_store && b->is_store && a->at.offset == b->at.offset &&
+                                a->at.stride == b->at.stride && a->bytes == b->bytes);
 }
 
-/* As many elements as the largest ones leave room for in an access; those are accessed as a group
- * of which the first may begin one. */
-static void choose_lanes(struct ir_body *w)
+/* Those of which groups are accessed, or which may be fields that fill 16 bytes with others. */
+static bool may_be_field(const struct ir_item *item)
 {
-    unsigned largest = IR_MOST_BYTES / IR_MOST_LANES;
+    return is_access(item) && !ir_is_in_parameter(item) && !is_dense(item) && item->at.stride > 0 &&
+           item->bytes >= IR_MOST_BYTES / IR_MOST_LANES &&
+           holds_number(LLVMTypeOf(item->is_load ? item->inst : ir_operand(item->inst, 0)));
+}
+
+/* As many elements as the largest ones leave room for in an access; without any, as many iterations
+ * as fill accesses with fields.  0: there is no such number. */
+static unsigned choose_lanes(const struct ir_body *w)
+{
+    unsigned largest = 0, lanes = 1;
     for (unsigned i = 0; i < w->n; i++)
         if (is_dense(&w->items[i]) && w->items[i].bytes > largest)
             largest = w->items[i].bytes;
-    w->lanes = IR_MOST_BYTES / largest;
+    if (largest)
+        return largest > IR_MOST_BYTES / IR_MOST_LANES ? IR_MOST_BYTES / largest : IR_MOST_LANES;
+    for (unsigned i = 0; i < w->n; i++)
+        while (may_be_field(&w->items[i]) && lanes * w->items[i].at.stride % IR_MOST_BYTES)
+            if ((lanes *= 2) > IR_MOST_LANES)
+                return 0;
+    return lanes;
+}
+
+static bool is_aligned(const struct ir_item *item, unsigned bytes)
+{
+    return !is_variable(item->at.base) || LLVMGetAlignment(item->at.base) >= bytes;
+}
+
+/* Is the byte at this offset from the first one of a group's structs accessed as `item` is? */
+static bool is_accessed(const struct ir_body *w, const struct ir_item *item, long long offset)
+{
+    for (unsigned i = 0; i < w->n; i++) {
+        const struct ir_item *other = &w->items[i];
+        if (ir_same_stream(item, other))
+            for (unsigned k = 0; k < w->lanes; k++) {
+                long long first = other->at.offset + k * other->at.stride;
+                if (first <= offset && offset < first + (long long)other->bytes)
+                    return true;
+            }
+    }
+    return false;
+}
+
+/* Several structs of a group keep so few registers busy that as many threads run as before. */
+static bool is_small_group(const struct ir_body *w, const struct ir_item *item)
+{
+    return w->lanes == 1 || w->lanes * item->at.stride <= MOST_GROUP_BYTES;
+}
+
+/* The 16 bytes that each copy of it lies in are accessed. */
+static bool fills(const struct ir_body *w, const struct ir_item *item)
+{
+    for (unsigned k = 0; k < w->lanes; k++) {
+        long long offset = item->at.offset + k * item->at.stride,
+                  begin = offset - (offset % IR_MOST_BYTES + IR_MOST_BYTES) % IR_MOST_BYTES;
+        for (long long byte = begin; byte < begin + IR_MOST_BYTES; byte++)
+            if (!is_accessed(w, item, byte))
+                return false;
+    }
+    return true;
+}
+
+/* Elements are accessed as a group of which the first may begin one. */
+static void choose_groups(struct ir_body *w)
+{
     for (unsigned i = 0; i < w->n; i++) {
         struct ir_item *item = &w->items[i];
         unsigned bytes = w->lanes * item->bytes;
-        bool aligned = !is_variable(item->at.base) || LLVMGetAlignment(item->at.base) >= bytes;
-        if (is_dense(item) && aligned && item->at.offset % bytes == 0)
+        if (is_dense(item) && is_aligned(item, bytes) && item->at.offset % bytes == 0)
             item->align = bytes;
+        item->is_field = may_be_field(item) && is_aligned(item, IR_MOST_BYTES) &&
+                         w->lanes * item->at.stride % IR_MOST_BYTES == 0 &&
+                         is_small_group(w, item) && fills(w, item);
     }
+}
+
+/* The first of those fields that are one stream to the host. */
+static bool begins_stream(const struct ir_body *w, const struct ir_item *item)
+{
+    const struct ir_item *first = w->items;
+    while (item->is_field && first != item && !(first->is_field && ir_same_stream(first, item)))
+        first++;
+    return !item->is_field || first == item;
 }
 
 /* Most are of groups; all bases are parameters, or all are variables, which are never the same. */
 static bool accesses_agree(const struct ir_body *w)
 {
-    unsigned groups = 0, n = 0, variables = 0;
+    unsigned groups = 0, n = 0, variables = 0, streams = 0;
     for (unsigned i = 0; i < w->n; i++) {
         const struct ir_item *a = &w->items[i];
         if (!is_access(a) || ir_is_in_parameter(a))
@@ -213,10 +296,11 @@ static bool accesses_agree(const struct ir_body *w)
             if (is_access(&w->items[k]) && !agree(a, &w->items[k]))
                 return false;
         n++;
-        groups += a->align != 0;
+        groups += a->align || a->is_field;
         variables += is_variable(a->at.base);
+        streams += begins_stream(w, a);
     }
-    return groups * 2 > n && n <= OMPGPU_STREAMS && (variables == 0 || variables == n);
+    return groups * 2 > n && streams <= OMPGPU_STREAMS && (variables == 0 || variables == n);
 }
 
 /* Facts about the form that it is made from. */
@@ -255,8 +339,9 @@ static bool read_body(struct ir_body *w)
     w->items = mem_array(room, sizeof *w->items);
     if (!read_block(w, w->entry) || !read_block(w, w->block))
         return false;
-    choose_lanes(w);
-    return accesses_agree(w);
+    w->lanes = choose_lanes(w);
+    choose_groups(w);
+    return w->lanes && accesses_agree(w);
 }
 
 /* ------------------------------------------------------------------ what the host has to check */
@@ -268,17 +353,31 @@ static unsigned parameter_of(const struct ir_body *w, LLVMValueRef base)
     return i;
 }
 
+/* What the fields of a stream access, from the first of them on, is one access to the host. */
+static void describe(const struct ir_body *w, const struct ir_item *a, struct text *t)
+{
+    long long begin = a->at.offset, end = begin + a->bytes;
+    for (const struct ir_item *b = a; a->is_field && b < w->items + w->n; b++)
+        if (b->is_field && ir_same_stream(a, b)) {
+            begin = b->at.offset < begin ? b->at.offset : begin;
+            end = b->at.offset + b->bytes > end ? b->at.offset + b->bytes : end;
+        }
+    text_printf(t, OMPGPU_STREAM_FORMAT, parameter_of(w, a->at.base) - 1, (unsigned)a->is_store,
+                a->is_field ? IR_MOST_BYTES
+                : a->align  ? a->align
+                            : 1,
+                begin, (unsigned)(end - begin), a->at.stride);
+}
+
 static const char *describe_streams(const struct ir_body *w)
 {
     struct text t = { 0 };
     text_printf(&t, OMPGPU_LANES_FORMAT, w->lanes);
     for (unsigned i = 0; i < w->n; i++) {
         const struct ir_item *a = &w->items[i];
-        if (!is_access(a) || ir_is_in_parameter(a) || !LLVMIsAArgument(a->at.base))
-            continue;
-        text_printf(&t, OMPGPU_STREAM_FORMAT, parameter_of(w, a->at.base) - 1,
-                    (unsigned)a->is_store, a->align ? a->align : 1, a->at.offset, a->bytes,
-                    a->at.stride);
+        if (is_access(a) && !ir_is_in_parameter(a) && LLVMIsAArgument(a->at.base) &&
+            begins_stream(w, a))
+            describe(w, a, &t);
     }
     return t.s;
 }

@@ -14,6 +14,7 @@ struct ir_item { /* an instruction that the wide form has copies of */
     struct ir_affine at;
     unsigned bytes, align; /* align 0: not as one access of a group */
     bool is_load, is_store;
+    bool is_field; /* LLVM joins its copies with those of other fields in accesses of 16 bytes */
 };
 struct ir_body {
     struct ir_unit *u;
@@ -30,6 +31,12 @@ struct ir_body {
 
 static inline LLVMValueRef ir_operand(LLVMValueRef v, unsigned i) { return LLVMGetOperand(v, i); }
 struct ir_item *ir_find_item(const struct ir_body *, LLVMValueRef); /* NULL: none of the body */
+/* Elements, or fields, of the same size of one array, which both are read, or both written. */
+static inline bool ir_same_stream(const struct ir_item *a, const struct ir_item *b)
+{
+    return a->at.base == b->at.base && a->at.stride == b->at.stride && a->bytes == b->bytes &&
+           a->is_load == b->is_load && a->is_store == b->is_store;
+}
 /* in a parameter itself, as the environment and structs are */
 bool ir_is_in_parameter(const struct ir_item *);
 /* Fills `wide`, which is empty. */

@@ -61,6 +61,15 @@ static void store_lanes(const struct ir_body *w, const struct ir_item *item)
                      item->align);
 }
 
+/* A group's structs begin at a multiple of 16. */
+static void align_field(const struct ir_item *item, unsigned lane)
+{
+    unsigned long long offset = (unsigned long long)(item->at.offset + lane * item->at.stride),
+                       align = offset & -offset;
+    LLVMSetAlignment(item->copy[lane],
+                     align && align < IR_MOST_BYTES ? (unsigned)align : IR_MOST_BYTES);
+}
+
 static void copy_lanes(const struct ir_body *w, struct ir_item *item)
 {
     if (item->align && item->is_load) {
@@ -72,8 +81,28 @@ static void copy_lanes(const struct ir_body *w, struct ir_item *item)
             item->copy[k] = clone(w, item->inst, k);
             if (item->is_load)
                 mark_read_only(w, item, item->copy[k]);
+            if (item->is_field)
+                align_field(item, k);
         }
     }
+}
+
+static bool begins_stream(const struct ir_body *w, const struct ir_item *item)
+{
+    for (const struct ir_item *i = w->items; i < item; i++)
+        if (ir_same_stream(i, item))
+            return false;
+    return true;
+}
+
+/* Those of a stream one after another: LLVM joins no stores between which another one is. */
+static void store_streams(const struct ir_body *w)
+{
+    for (unsigned i = 0; i < w->n; i++)
+        for (unsigned k = i; w->items[i].is_store && begins_stream(w, &w->items[i]) && k < w->n;
+             k++)
+            if (ir_same_stream(&w->items[i], &w->items[k]))
+                copy_lanes(w, &w->items[k]);
 }
 
 static LLVMValueRef add_positive(const struct ir_body *w, LLVMValueRef a, LLVMValueRef b)
@@ -99,9 +128,7 @@ static void build_group(struct ir_body *w, LLVMValueRef index)
     for (unsigned i = 0; i < w->n; i++)
         if (w->items[i].varies && !w->items[i].is_store)
             copy_lanes(w, &w->items[i]);
-    for (unsigned i = 0; i < w->n; i++)
-        if (w->items[i].is_store)
-            copy_lanes(w, &w->items[i]);
+    store_streams(w);
     LLVMBuildRetVoid(w->b);
 }
 
