@@ -70,14 +70,7 @@ static void put_text(struct expansion *x, unsigned begin, unsigned end)
 static void put_marker(struct expansion *x, unsigned offset, unsigned used)
 {
     struct omp_place p = fe_place(x->fe->u, offset);
-    fprintf(x->out, "\n# %u \"", p.line);
-    for (const char *c = p.file; *c; c++)
-        fprintf(x->out,
-                (unsigned char)*c < ' '   ? "\\%03o"
-                : *c == '"' || *c == '\\' ? "\\%c"
-                                          : "%c",
-                *c);
-    fprintf(x->out, "\"%s\n", fe_is_system(x->fe, offset) ? " 3" : "");
+    fputs(fe_marker(x->fe, p, fe_is_system(x->fe, offset)), x->out);
     fprintf(x->out, "%*s", p.col > used + 1 ? (int)(p.col - used - 1) : 0, "");
 }
 

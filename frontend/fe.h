@@ -281,6 +281,9 @@ unsigned fe_skip_blank(const struct omp_unit *, unsigned offset);
 /* the same, stops at # lines */
 unsigned fe_skip_space(const struct omp_unit *, unsigned offset);
 bool fe_is_system(const struct fe *, unsigned offset);
+/* A line that says what the next one's place is.  system: clang and gcc warn of nothing in what
+ * follows, as it is not the user's. */
+const char *fe_marker(struct fe *, struct omp_place, bool system);
 /* stdout and stderr of stdio.h: the device has them, too. */
 bool fe_is_stream(const struct fe *, const struct omp_var *);
 const char *fe_text(struct fe *, struct omp_extent); /* copy, NUL-terminated */

@@ -39,7 +39,7 @@ static char read_escape(const char **p)
 
 /* Reads `# 12 "app.c" 1 3` or `#line 12 "app.c"` at p (after '#').  False if it is something else.
  */
-static bool read_marker(struct fe *fe, const char *p, unsigned next_line, const char *previous)
+static bool read_marker(struct fe *fe, const char *p, unsigned next_line)
 {
     while (*p == ' ' || *p == '\t')
         p++;
@@ -49,8 +49,8 @@ static bool read_marker(struct fe *fe, const char *p, unsigned next_line, const 
     unsigned long line = strtoul(p, &end, 10);
     if (end == p)
         return false;
-    struct fe_line *l = VEC_PUSH(fe->a, &fe->lines);
-    *l = (struct fe_line){ next_line, (unsigned)line, previous, false };
+    struct fe_line *l = VEC_PUSH(fe->a, &fe->lines), *previous = l - 1;
+    *l = (struct fe_line){ next_line, (unsigned)line, previous->file, previous->system };
     p = end;
     while (*p == ' ')
         p++;
@@ -60,6 +60,7 @@ static bool read_marker(struct fe *fe, const char *p, unsigned next_line, const 
     for (p++; *p && *p != '"' && *p != '\n'; p++)
         *o++ = *p == '\\' ? read_escape(&p) : *p;
     l->file = name;
+    l->system = false;
     for (; *p && *p != '\n'; p++)
         if (*p == '3' && p[-1] == ' ')
             l->system = true;
@@ -79,7 +80,7 @@ void fe_scan_lines(struct fe *fe)
         while (*q == ' ' || *q == '\t')
             q++;
         if (*q == '#')
-            read_marker(fe, q + 1, (unsigned)(eol - u->text), fe->lines.at[fe->lines.n - 1].file);
+            read_marker(fe, q + 1, (unsigned)(eol - u->text));
     }
     *VEC_PUSH(fe->a, &starts) = (unsigned)u->length;
     struct line_table *t = arena_alloc(fe->a, sizeof *t);
@@ -122,6 +123,19 @@ static const struct fe_line *marker_of(const struct omp_unit *u, unsigned offset
 }
 
 bool fe_is_system(const struct fe *fe, unsigned offset) { return marker_of(fe->u, offset)->system; }
+
+const char *fe_marker(struct fe *fe, struct omp_place place, bool system)
+{
+    char *name = arena_alloc(fe->a, 4 * strlen(place.file) + 1), *o = name;
+    for (const char *c = place.file; *c; c++)
+        o += sprintf(o,
+                     (unsigned char)*c < ' '   ? "\\%03o"
+                     : *c == '"' || *c == '\\' ? "\\%c"
+                                               : "%c",
+                     *c);
+    *o = '\0';
+    return arena_printf(fe->a, "\n# %u \"%s\"%s\n", place.line, name, system ? " 3" : "");
+}
 
 /* Index of the line that holds the offset. */
 static unsigned line_at(const struct omp_unit *u, unsigned offset)

@@ -228,7 +228,9 @@ void lower_drop(struct lowering *l, const struct fe_pragma *p, enum omp_clause_k
 
 const char *lower_text(struct fe *fe, struct omp_extent e)
 {
-    return arena_printf(fe->a, "\n# %u\n%s", fe_place(fe->u, e.begin).line, fe_text(fe, e));
+    struct omp_place at = fe_place(fe->u, e.begin);
+    return arena_printf(fe->a, "%s%*s%s", fe_marker(fe, at, fe_is_system(fe, e.begin)),
+                        at.col > 1 ? (int)at.col - 1 : 0, "", fe_text(fe, e));
 }
 
 struct omp_extent lower_statement(struct fe *fe, const struct fe_pragma *p)

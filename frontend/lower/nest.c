@@ -88,7 +88,7 @@ const char *lower_variable(struct fe *fe, const struct fe_pragma *p, const struc
     const char *type = pointer ? "long" : x->type, *step = lower_step(fe, x, type);
     const char *declares = "";
     if (l->iv_declared || is_privatised(fe, p))
-        declares = arena_printf(fe->a, "__attribute__((unused)) __typeof__(%s) ",
+        declares = arena_printf(fe->a, "__typeof__(%s) ",
                                 l->iv_declared ? l->iv->type->spelling : name);
     return arena_printf(fe->a, "%s%s = %s(%s) + (%s)(%s) * %s;", declares, name,
                         pointer ? "" : arena_printf(fe->a, "(%s)", x->type), lb, type, k, step);
@@ -426,7 +426,7 @@ static void write_nest(struct nest *x)
                                  lower_variable(fe, x->p, &x->loops[i], x->number[i]));
     const char *guard = *x->guard ? arena_printf(fe->a, "if (%s) ", x->guard) : "";
     lower_replace(x->l, lower_statement(fe, x->p),
-                  arena_printf(fe->a, "\n# %u\n%s { %s{%s {%s}}}", x->p->c->place.line,
+                  arena_printf(fe->a, "%s%s { %s{%s {%s}}}", fe_marker(fe, x->p->c->place, true),
                                loop_headers(x), guard, variables, lower_text(fe, x->body)));
 }
 

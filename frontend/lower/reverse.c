@@ -273,8 +273,7 @@ static const char *body_text(const struct region *r)
 {
     struct fe *fe = r->l->fe;
     struct omp_extent e = r->body;
-    struct omp_place at = fe_place(fe->u, e.begin);
-    const char *text = arena_printf(fe->a, "\n# %u \"%s\"\n", at.line, at.file);
+    const char *text = fe_marker(fe, fe_place(fe->u, e.begin), false);
     FE_EACH(ref, fe->refs, r->body) {
         if (item_of(r, ref->var) < 0 || ref->offset < e.begin)
             continue;

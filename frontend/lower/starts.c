@@ -42,12 +42,11 @@ static const char *define_start(struct lowering *l, const struct fe_function *f,
 {
     struct fe *fe = l->fe;
     const char *device = lower_name(l, "device");
-    struct omp_place at = f->f->place;
+    const char *marker = fe_marker(fe, f->f->place, false);
     return arena_printf(fe->a,
-                        "\n# %u \"%s\"\nstatic void %s(int %s) { %s\n#pragma omp target device(%s) "
-                        "thread_limit(1)\n# %u \"%s\"\n{ if (!omp_is_initial_device()) %s(); } }\n",
-                        at.line, at.file, name, device, declaration_of_query(fe), device, at.line,
-                        at.file, f->f->name);
+                        "%sstatic void %s(int %s) { %s\n#pragma omp target device(%s) "
+                        "thread_limit(1)%s{ if (!omp_is_initial_device()) %s(); } }\n",
+                        marker, name, device, declaration_of_query(fe), device, marker, f->f->name);
 }
 
 struct texts {
