@@ -154,6 +154,15 @@ static bool chooses(const struct fe *fe, const struct fe_pragma *p)
     return p->c->directive == OMPDIR_METADIRECTIVE && !fe_is_system(fe, p->extent.begin);
 }
 
+/* It may lose iterations (fe_deals_singly). */
+static bool distributes_chunks(const struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    return (p->c->leaves & OMPL_DISTRIBUTE) &&
+           lower_find(fe, p, OMPC_SCHEDULE, p->clauses_at, &a) &&
+           fe_find_top(fe, p, a.begin, a.end, ",") < a.end;
+}
+
 static void check_pragmas(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++)
@@ -214,7 +223,7 @@ int fe_screen(const char *path, char *text, size_t length, bool *ours)
     check_pragmas(fe);
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
-        *ours |= mentions_device(fe, p) || chooses(fe, p) ||
+        *ours |= mentions_device(fe, p) || chooses(fe, p) || distributes_chunks(fe, p) ||
                  find_keyword(fe, p, OMPK_INSCAN) < p->ntokens;
         ordered += p->c->directive == OMPDIR_ORDERED;
     }

@@ -258,6 +258,13 @@ static bool is_ordered_region(const struct omp_construct *c)
     return (c->leaves & OMPL_ORDERED) && c->body.end && !fe_clause(c, OMPC_SIMD);
 }
 
+bool fe_deals_singly(const struct omp_construct *c)
+{
+    const struct omp_clause *k = fe_clause(c, OMPC_SCHEDULE);
+    return k && (c->leaves & OMPL_DISTRIBUTE) && k->sched == OMPSCHED_STATIC &&
+           k->expr.is_constant && k->expr.value == 1;
+}
+
 bool fe_is_later_ordered(const struct omp_construct *c)
 {
     const struct omp_construct *k = c->parent && is_ordered_region(c) ? c->parent->child : NULL;

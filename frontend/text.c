@@ -126,14 +126,16 @@ bool fe_is_system(const struct fe *fe, unsigned offset) { return marker_of(fe->u
 
 const char *fe_marker(struct fe *fe, struct omp_place place, bool system)
 {
-    char *name = arena_alloc(fe->a, 4 * strlen(place.file) + 1), *o = name;
+    enum { LONGEST = 4 };
+    size_t size = LONGEST * strlen(place.file) + 1, n = 0;
+    char *name = arena_alloc(fe->a, size);
     for (const char *c = place.file; *c; c++)
-        o += sprintf(o,
-                     (unsigned char)*c < ' '   ? "\\%03o"
-                     : *c == '"' || *c == '\\' ? "\\%c"
-                                               : "%c",
-                     *c);
-    *o = '\0';
+        n += (size_t)snprintf(name + n, size - n,
+                              (unsigned char)*c < ' '   ? "\\%03o"
+                              : *c == '"' || *c == '\\' ? "\\%c"
+                                                        : "%c",
+                              *c);
+    name[n] = '\0';
     return arena_printf(fe->a, "\n# %u \"%s\"%s\n", place.line, name, system ? " 3" : "");
 }
 

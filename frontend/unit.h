@@ -766,6 +766,9 @@ const char *fe_enter_clause(void);
 /* An ordered region of a loop with another one before it: clang takes one in each loop's text,
  * where OpenMP wants one in each iteration. */
 bool fe_is_later_ordered(const struct omp_construct *);
+/* A distributed loop with schedule(static, 1): clang deals with it as if each team had a thread for
+ * each of its iterations, and loses the others. */
+bool fe_deals_singly(const struct omp_construct *);
 /* The function is a variant that only the GPU's code may call. */
 bool fe_is_for_gpu(const char *function);
 /* The lowest and the highest sm_ of the GPUs that the code is for; 0: not known yet. */

@@ -62,8 +62,10 @@ bool ir_check_archs(const struct ir_options *opt)
 /* ------------------------------------------------------------------ target machine */
 /* LLVM's limit for an unrolled loop is made for caches of instructions smaller than a GPU's: the
  * body of an n-body loop would run twice a test and jump.  ptxas unrolls small loops again, so that
- * more than four copies of theirs would only be more code.  Blocks are placed by blocks.c. */
+ * more than four copies of theirs would only be more code.  A trip count like n - i may be computed
+ * for it, too.  Blocks are placed by blocks.c. */
 static const char *const gpu_options[] = { "-unroll-partial-threshold=150", "-unroll-max-count=4",
+                                           "-scev-cheap-expansion-budget=6",
                                            "-disable-block-placement" };
 
 /* No device has a library with conversions between 128-bit integers and floating point: they are
@@ -189,6 +191,8 @@ static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     if (ir_replace_arrays(u))
         ir_run_passes(u->module, "globaldce", machine);
+    if (pipeline_level(u->opt) == '3') /* between the copies of a loop that was unrolled */
+        ir_run_passes(u->module, "function(early-cse<memssa>)", machine);
     if (u->opt->level != '0' && ir_settle_trips(u))
         ir_run_passes(u->module,
                       "function(instcombine<no-verify-fixpoint>,simplifycfg,early-cse,adce)",

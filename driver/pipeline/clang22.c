@@ -72,6 +72,9 @@
  * In the host text (codegen/c/host/version.c), where clang compiles the host version of a region:
  *   reductions of complex, _Bool array and 128-bit items need libatomic or have no code: they get
  *   operators of our own (has_hard_reductions).  Until tests/reduction/host.t passes without.
+ *   distribute parallel for schedule(static, 1) runs an iteration for each thread of a team, and no
+ *   more: the 1 is one that clang cannot evaluate (fe_deals_singly).  Also in files without target
+ *   constructs.  Until tests/run/host_loops.t passes without.
  *   lastprivate and linear on a combined target construct lose their result: they are mapped
  *   (missing_maps).  Until tests/run/lastprivate.c passes without.
  *   an array with run-time bounds that is private in a construct is named around it

@@ -160,6 +160,8 @@ static bool has_lowered_clause(const char *p, const char *end)
             return true;
     const char *parallel = find_word(p, end, "parallel", find_in_line);
     return (parallel && find_word(parallel, end, "single", find_in_line)) ||
+           (find_word(p, end, "distribute", find_in_line) &&
+            find_word(p, end, "schedule", find_in_line)) ||
            (find_word(p, end, "update", find_in_line) &&
             find_word(p, end, "capture", find_in_line));
 }

@@ -88,8 +88,8 @@ const char *lower_variable(struct fe *fe, const struct fe_pragma *p, const struc
     const char *type = pointer ? "long" : x->type, *step = lower_step(fe, x, type);
     const char *declares = "";
     if (l->iv_declared || is_privatised(fe, p))
-        declares = arena_printf(fe->a, "__typeof__(%s) ",
-                                l->iv_declared ? l->iv->type->spelling : name);
+        declares =
+            arena_printf(fe->a, "__typeof__(%s) ", l->iv_declared ? l->iv->type->spelling : name);
     return arena_printf(fe->a, "%s%s = %s(%s) + (%s)(%s) * %s;", declares, name,
                         pointer ? "" : arena_printf(fe->a, "(%s)", x->type), lb, type, k, step);
 }

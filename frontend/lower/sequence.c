@@ -39,10 +39,10 @@ static const char *fused(struct lowering *l, struct fe_pragma *p, const struct l
                                 loops[i].trip);
         if (loops[i].loop.iv->type->size > 4)
             type = loops[i].type;
-        bodies = arena_printf(fe->a, "%s%sif (%s < %s) do { %s {%s} } while (0);", bodies,
-                              fe_marker(fe, p->c->place, true), k, loops[i].trip,
-                              lower_variable(fe, p, &loops[i], k),
-                              lower_text(fe, loops[i].loop.body));
+        bodies =
+            arena_printf(fe->a, "%s%sif (%s < %s) do { %s {%s} } while (0);", bodies,
+                         fe_marker(fe, p->c->place, true), k, loops[i].trip,
+                         lower_variable(fe, p, &loops[i], k), lower_text(fe, loops[i].loop.body));
     }
     lower_read_apply(l, p, 0, 1, &applied);
     return arena_printf(fe->a, "%s%s for (%s %s = 0; %s < %s; %s++) {%s }",
@@ -125,10 +125,10 @@ void lower_split(struct lowering *l, struct fe_pragma *p)
     lower_read_apply(l, p, 0, n, applied);
     for (unsigned i = 0; i < n; i++) {
         const char *k = lower_name(l, "k"), *at = arena_printf(fe->a, "%s + %s", before, k);
-        text = arena_printf(
-            fe->a, "%s%s%s for (%s %s = 0; %s < %s; %s++) if (%s < %s) { %s {%s} }", text,
-            fe_marker(fe, p->c->place, true), lower_apply(fe, p, &applied[i]), x.type, k, k,
-            counts[i], k, at, x.trip, lower_variable(fe, p, &x, at), lower_text(fe, x.loop.body));
+        text = arena_printf(fe->a, "%s%s%s for (%s %s = 0; %s < %s; %s++) if (%s < %s) { %s {%s} }",
+                            text, fe_marker(fe, p->c->place, true), lower_apply(fe, p, &applied[i]),
+                            x.type, k, k, counts[i], k, at, x.trip, lower_variable(fe, p, &x, at),
+                            lower_text(fe, x.loop.body));
         before = arena_printf(fe->a, "%s + %s", before, counts[i]);
     }
     lower_replace(l, lower_statement(fe, p), arena_printf(fe->a, "{ %s }", text));

@@ -15,7 +15,7 @@
 enum {
     SLICE = 4096,       /* instructions of a group before the next warp's turn */
     TEAM_SLICE = 65536, /* … of a team before the next team's */
-    PATIENCE = 64,      /* turns of other groups */
+    PATIENCE = 256,     /* turns of other groups */
     RESIDENT = 4,       /* teams a worker runs at a time */
     FRAME_LIMIT = 20000
 };

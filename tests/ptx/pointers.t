@@ -82,4 +82,37 @@ for o in -O2 -O3; do
     check "$o: there is a loop" test "$(grep -c 'ld.global' middle)" -ge 2
     check "$o: an address behind a test is kept, too" test "$(grep -c 'mul.wide' middle)" -lt 4
 done
+
+# A trip count that takes some instructions, as n - i: such loops are unrolled, too; and what a copy of a loop's body stored, the next
+# one has in a register.
+cat >copies.c <<'C'
+void tail(int n, const float *restrict a, float *restrict c)
+{
+#pragma omp target teams distribute parallel for is_device_ptr(a, c)
+    for (int i = 0; i < n; i++) {
+        float s = 0;
+        for (int j = i; j < n; j++)
+            s += a[j];
+        c[i] = s;
+    }
+}
+C
+cat >chain.c <<'C'
+void chain(int m, int n, const float *restrict b, float *restrict w, float *restrict c)
+{
+#pragma omp target teams distribute parallel for is_device_ptr(b, w, c)
+    for (int s = 0; s < m; s++)
+        for (int i = 1; i < n; i++) {
+            w[i * m + s] = b[i * m + s] - w[(i - 1) * m + s];
+            c[i * m + s] = b[i * m + s] * c[(i - 1) * m + s];
+        }
+}
+C
+for f in copies chain; do
+    check "$f: PTX" "$CC" -O2 --gpu-arch=sm_75 --emit=ptx $f.c -o $f.ptx
+    first $f.ptx | awk '/^\$L/ { n = 0 } /ld\.global/ { n++; if (n > most) most = n } /st\.global/ { stores++ } END { print most, stores }' >$f.counts
+done
+check "four iterations at a time" test "$(cut -d' ' -f1 copies.counts)" -ge 4
+# of four iterations: one load of b each, and none of what they stored
+check "what was stored is not loaded again" test "$(grep -c 'ld\.global' chain.ptx)" -lt "$(grep -c 'st\.global' chain.ptx)"
 finish

@@ -150,6 +150,7 @@ typedef double _Complex dc;
 typedef float _Complex fc;
 struct v3 { float x, y, z; };
 struct v4 { float x, y, z, m; };
+struct d3 { double x, y, z; };
 struct d4 { double x, y, z, w; };
 struct mix { int id; float v; double w; };
 struct large { double v[10]; };
@@ -172,13 +173,14 @@ KERNEL(second, struct d4, struct d4, p[i].z = q[i].x; p[i].w = q[i].y)
 KERNEL(swapped, struct d4, float, double t = p[i].x; p[i].x = p[i].y; p[i].y = t + (q == 0))
 KERNEL(halves, float, float, p[2 * i] = q[2 * i + 1]; p[2 * i + 1] = q[2 * i])
 KERNEL(neighbours, dc, dc, p[i] = q[i] + q[i + 1] + q[i + 2])
+KERNEL(around, struct d3, struct d3, p[i + 2].x = q[i + 1].x; p[i + 2].y = q[i + 2].y; p[i + 2].z = q[i + 3].z)
 KERNEL(mixed, struct mix, struct mix, p[i].id += i; p[i].v *= 2; p[i].w = q[i].w)
 KERNEL(part, struct v4, struct v4, p[i].x = q[i].x; p[i].y = q[i].y)
 KERNEL(next, double, dc, p[2 * i] = __real__ q[i]; p[2 * i + 2] = __imag__ q[i])
 KERNEL(large, struct large, double, for (int k = 0; k < 4; k++) p[i].v[2 * k] = p[i].v[2 * k + 1] + q[i])
 static const struct { const char *name; void (*run)(int, void *, void *, double *); } runs[] = {
     { "whole", whole }, { "shorter", shorter }, { "scaled", scaled }, { "three", three }, { "four", four }, { "gathered", gathered }, { "turned", turned },
-    { "second", second }, { "swapped", swapped }, { "halves", halves }, { "neighbours", neighbours }, { "mixed", mixed }, { "part", part } };
+    { "second", second }, { "swapped", swapped }, { "halves", halves }, { "neighbours", neighbours }, { "around", around }, { "mixed", mixed }, { "part", part } };
 static double a[ROOM], b[ROOM], s[ROOM];
 static void reset(void)
 {
@@ -229,6 +231,29 @@ for n in whole shorter scaled three four gathered turned second swapped halves n
     check "$n: was launched, and so was the other form, for addresses that are no multiples of 16" has fields.json "${n}_[0-9]*__omp_wide\"" "${n}_[0-9]*\""
 done
 for n in mixed part next large; do check "$n: has none" lacks wide.ptx "entry ${n}_[0-9]*__omp_wide"; done
+
+# The number of a thread that a loop asks for is not that of the iteration.
+cat >numbers.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+enum { N = 20000 };
+static int me[N], team[N], thread[N], threads[N];
+static inline int myself(void) { return omp_get_team_num() * omp_get_num_threads() + omp_get_thread_num(); }
+int main(void)
+{
+    int bad = 0;
+#pragma omp target teams distribute parallel for map(from: me, team, thread, threads)
+    for (int i = 0; i < N; i++)
+        me[i] = myself(), team[i] = omp_get_team_num(), thread[i] = omp_get_thread_num(), threads[i] = omp_get_num_threads();
+    for (int i = 0; i < N; i++)
+        bad += me[i] != team[i] * threads[i] + thread[i];
+    printf("%d bad\n", bad);
+    return bad != 0;
+}
+C
+check "numbers: compiles" "$CC" -O2 --gpu-arch=sm_75 numbers.c -o numbers
+check "numbers: runs" env OMPGPU_DEVICE=ptx OMP_TARGET_OFFLOAD=MANDATORY ./numbers
+check "numbers: PTX" "$CC" -O2 --gpu-arch=sm_75 --emit=ptx numbers.c -o numbers.ptx && check "numbers: no wide form" lacks numbers.ptx __omp_wide
 
 # Large copies and fills go by words, not by bytes as LLVM would have them.
 cat >words.c <<'C'

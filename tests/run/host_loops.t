@@ -27,6 +27,50 @@ int main(void)
     printf("%d %d %d %d\n", a, b, c, d);
 }
 C
+cat >singly.c <<'C'
+#include <stdio.h>
+enum { N = 7 };
+static int a[N], b[N], c[N], d[N], e[N];
+static void host(void)
+{
+#pragma omp teams distribute parallel for schedule(static, 1) num_teams(2) num_threads(2)
+    for (int i = 0; i < N; i++) a[i]++;
+#pragma omp teams num_teams(1)
+#pragma omp distribute parallel for simd schedule(simd: static, 1) dist_schedule(static, 4) if(parallel: 0)
+    for (int i = 0; i < N; i++) b[i]++;
+}
+#ifdef REGIONS
+static void regions(void)
+{
+#pragma omp target teams distribute parallel for schedule(static, 1) map(tofrom: c) default(shared)
+    for (int i = 0; i < N; i++) c[i]++;
+#pragma omp target map(d)
+#pragma omp teams thread_limit(1)
+#pragma omp distribute parallel for schedule(monotonic: static, 1) num_threads(1)
+    for (int i = 0; i < N; i++) d[i]++;
+#pragma omp target parallel for schedule(static, 1) num_threads(2) map(e)
+    for (int i = 0; i < N; i++) e[i]++;
+}
+#else
+static void regions(void)
+{
+    for (int i = 0; i < N; i++) c[i]++, d[i]++, e[i]++;
+}
+#endif
+int main(void)
+{
+    host();
+    regions();
+    for (int i = 0; i < N; i++) printf("%d%d%d%d%d ", a[i], b[i], c[i], d[i], e[i]);
+    return 0;
+}
+C
+singly() { [ "$(OMP_NUM_THREADS=$1 OMP_TARGET_OFFLOAD=DISABLED ./singly)" = "11111 11111 11111 11111 11111 11111 11111 " ]; }
+for flags in -O0 -O2 "-O2 -DREGIONS" "-O1 -DREGIONS --host-cc=gcc"; do
+    # shellcheck disable=SC2086
+    check "static, 1: compiles, $flags" "$CC" $flags singly.c -o singly
+    for threads in 1 3; do check "static, 1: all iterations in $threads threads, $flags" singly $threads; done
+done
 for level in -O0 -O2; do
     check "compiles, $level" "$CC" $level loops.c -o loops
     check "all iterations, $level" sh -c '[ "$(./loops)" = "7 30 6 9" ]'

@@ -8,6 +8,9 @@
  *                              otherwise
  *                              load; do { t = old OP e } while (!compare-exchange)
  *
+ *     compare                  minima and maxima of integers: load, and fetch-and-op where that
+ *                              changes x; otherwise the loop
+ *
  * Which of the two is often known only by the type of the user's expression: both are written
  * under a constant condition.  Larger objects are updated under a lock. */
 #include <string.h>
@@ -148,10 +151,40 @@ static void exchange_loop(struct cg *cg, const struct atomic *k)
     cg_close(cg);
 }
 
+static bool is_extreme(const struct omp_atomic *a)
+{
+    return (a->op == OMPAO_MIN || a->op == OMPAO_MAX) && a->x_type->kind == OMPT_INT &&
+           a->x_type->size >= 4;
+}
+
+/* Of integers that C compares as those of x's type. */
+static void fetch_extreme_or_loop(struct cg *cg, const struct atomic *k)
+{
+    const char *when = condition_of(cg, k->a);
+    cg_open(cg,
+            "if ((__typeof__(@operand))0.5 == 0 && sizeof @operand <= sizeof @old && "
+            "((__typeof__(@operand))-1 < 0) == ((%s)-1 < 0))",
+            k->type);
+    cg_line(cg, "@old =");
+    cg_line_there(cg, "__scoped_atomic_load_n(@x, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);");
+    cg_line(cg, "if (%s)", when);
+    cg_line(cg, "    @old =");
+    cg_line_there(cg, "__scoped_atomic_fetch_%s(@x, (%s)@operand, %s, __MEMORY_SCOPE_DEVICE);",
+                  k->a->op == OMPAO_MIN ? "min" : "max", k->type, k->o.update);
+    cg_line(cg, "@new = %s ? %s : @old;", when, new_value(cg, k->a));
+    cg_else(cg);
+    exchange_loop(cg, k);
+    cg_close(cg);
+}
+
 static void fetch_or_loop(struct cg *cg, const struct atomic *k)
 {
     const struct omp_atomic *a = k->a;
     const char *fetch = fetch_operation(a);
+    if (is_extreme(a)) {
+        fetch_extreme_or_loop(cg, k);
+        return;
+    }
     if (!fetch) {
         exchange_loop(cg, k);
         return;

@@ -114,7 +114,7 @@ static bool handles_construct(const struct cg *cg, const struct omp_construct *c
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return c->left_out || c->host_region || cg_host_changes(c) || declares_on_host(cg, c);
+    return c->left_out || c->host_region || cg_host_changes(cg, c) || declares_on_host(cg, c);
 }
 
 static unsigned write_variables(struct cg *cg)

@@ -67,5 +67,5 @@ void cg_host_reductions(struct cg *);
 void cg_host_version(struct cg *, const struct omp_construct *);
 /* Any other construct, but for what clang cannot compile; is there anything of that? */
 void cg_host_construct(struct cg *, const struct omp_construct *);
-bool cg_host_changes(const struct omp_construct *);
+bool cg_host_changes(const struct cg *, const struct omp_construct *);
 #endif

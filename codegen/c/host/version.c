@@ -229,11 +229,26 @@ static bool is_unknown_to_gcc(const struct cg *cg, const struct omp_clause *k)
     return cg->unit->for_gcc && k->kind == OMPC_USES_ALLOCATORS;
 }
 
+static bool is_dealt_singly(const struct cg *cg, const struct omp_construct *c,
+                            const struct omp_clause *k)
+{
+    return k->kind == OMPC_SCHEDULE && fe_deals_singly(c) && !cg->unit->for_gcc;
+}
+
+/* It does not know of what it cannot evaluate that it is 1. */
+static void deal_singly(struct cg *cg, const struct omp_clause *k)
+{
+    cg_put(cg, " %s*(volatile int[]){ 1 }%s",
+           cg_raw(cg, (struct omp_extent){ k->extent.begin, k->expr.extent.begin }),
+           cg_raw(cg, (struct omp_extent){ k->expr.extent.end, k->extent.end }));
+}
+
 static bool is_changed(const struct cg *cg, const struct omp_construct *c,
                        const struct omp_clause *k)
 {
-    return is_hard(k) || has_traits(k) || is_negative_device(k) || is_left_out(c, k) ||
-           chooses_device(cg, c, k) || says_attach(k) || is_unknown_to_gcc(cg, k);
+    return is_dealt_singly(cg, c, k) || is_hard(k) || has_traits(k) || is_negative_device(k) ||
+           is_left_out(c, k) || chooses_device(cg, c, k) || says_attach(k) ||
+           is_unknown_to_gcc(cg, k);
 }
 
 static void write_clause(struct cg *cg, const struct omp_construct *c, const struct omp_clause *k)
@@ -250,6 +265,8 @@ static void write_clause(struct cg *cg, const struct omp_construct *c, const str
         hard_clause(cg, k);
     else if (says_attach(k))
         map_only(cg, k);
+    else if (is_dealt_singly(cg, c, k))
+        deal_singly(cg, k);
     else if (!is_left_out(c, k))
         cg_put(cg, " %s", cg_raw(cg, k->extent));
 }
@@ -653,8 +670,9 @@ void cg_host_construct(struct cg *cg, const struct omp_construct *c)
         cg_close(cg);
 }
 
-bool cg_host_changes(const struct omp_construct *c)
+bool cg_host_changes(const struct cg *cg, const struct omp_construct *c)
 {
-    return c->scan || is_uneven(c) || fe_is_later_ordered(c) || has_hard_reductions(c) ||
-           has_private_bounds(c) || has_task_copies(c) || c->for_host;
+    return (fe_deals_singly(c) && !cg->unit->for_gcc) || c->scan || is_uneven(c) ||
+           fe_is_later_ordered(c) || has_hard_reductions(c) || has_private_bounds(c) ||
+           has_task_copies(c) || c->for_host;
 }

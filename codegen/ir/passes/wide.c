@@ -248,12 +248,16 @@ static bool is_small_group(const struct ir_body *w, const struct ir_item *item)
     return w->lanes == 1 || w->lanes * item->at.stride <= MOST_GROUP_BYTES;
 }
 
+static long long round_down(long long offset)
+{
+    return offset - (offset % IR_MOST_BYTES + IR_MOST_BYTES) % IR_MOST_BYTES;
+}
+
 /* The 16 bytes that each copy of it lies in are accessed. */
 static bool fills(const struct ir_body *w, const struct ir_item *item)
 {
     for (unsigned k = 0; k < w->lanes; k++) {
-        long long offset = item->at.offset + k * item->at.stride,
-                  begin = offset - (offset % IR_MOST_BYTES + IR_MOST_BYTES) % IR_MOST_BYTES;
+        long long begin = round_down(item->at.offset + k * item->at.stride);
         for (long long byte = begin; byte < begin + IR_MOST_BYTES; byte++)
             if (!is_accessed(w, item, byte))
                 return false;
@@ -353,13 +357,15 @@ static unsigned parameter_of(const struct ir_body *w, LLVMValueRef base)
     return i;
 }
 
-/* What the fields of a stream access, from the first of them on, is one access to the host. */
+/* What the fields of a stream access, from the first of them on, is one access to the host.  It
+ * begins where an access of 16 bytes may begin. */
 static void describe(const struct ir_body *w, const struct ir_item *a, struct text *t)
 {
-    long long begin = a->at.offset, end = begin + a->bytes;
+    long long begin = a->is_field ? round_down(a->at.offset) : a->at.offset,
+              end = a->at.offset + a->bytes;
     for (const struct ir_item *b = a; a->is_field && b < w->items + w->n; b++)
         if (b->is_field && ir_same_stream(a, b)) {
-            begin = b->at.offset < begin ? b->at.offset : begin;
+            begin = b->at.offset < begin ? round_down(b->at.offset) : begin;
             end = b->at.offset + b->bytes > end ? b->at.offset + b->bytes : end;
         }
     text_printf(t, OMPGPU_STREAM_FORMAT, parameter_of(w, a->at.base) - 1, (unsigned)a->is_store,

@@ -50,6 +50,8 @@ static void finish_function(struct parser *p)
     for (unsigned i = 0; i < f->ncode; i++) {
         struct instruction *x = &f->code[i];
         x->index = p->m->ninstructions++;
+        if (i > 0 && x[-1].guard >= 0 && x[-1].row->class == C_CONTROL)
+            x->is_target = true; /* of lanes that leave a loop at its end, one time after another */
         for (unsigned k = 0; k < x->nsources; k++) {
             if (x->s[k].kind == O_LABEL && x->row->class != C_CONTROL)
                 parse_fail(p, "'%s' is not declared (line %u)",
