@@ -499,15 +499,6 @@ __OMPGPU_HELPER _Bool __ompgpu_has_iteration(unsigned id, unsigned n)
 #endif
     return id < n;
 }
-/* The body of a covering form asks for the number of its thread, which LLVM cannot tell from that
- * of its iteration: it has one thread an iteration, hence no wide form (codegen/ir/passes/wide.c).
- * No instruction comes of it. */
-__OMPGPU_HELPER void __ompgpu_numbered(void)
-{
-#ifdef __NVPTX__
-    __asm__ volatile("");
-#endif
-}
 /* The league's loop of a kernel that has two forms.  The host launches the covering one where there
  * are at least as many threads as iterations, fewer than 2^31, and at least one iteration: then no
  * loop is left of it.  The host has the trip counts and what divides by them.  covering: constant.

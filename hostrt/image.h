@@ -150,10 +150,14 @@ enum {
     OMPGPU_KERNEL_FORM = OMPGPU_KERNEL_TILED | OMPGPU_KERNEL_LANES, /* all of them */
     /* launched with max_threads threads, neither more nor fewer: its clauses are constant */
     OMPGPU_KERNEL_EXACT = 1024,
+    /* bit 31 is OMPGPU_KERNEL_NUMBERED */
     /* shift: variables in the record (8 bits); arrays (the 11 bits after it) */
     OMPGPU_KERNEL_VARIABLES = 11,
     OMPGPU_KERNEL_MOST_ARRAYS = 2047,
 };
+/* The body of a covering kernel may ask for the number of its thread, which LLVM cannot tell from
+ * that of its iteration: it has one thread an iteration, hence no wide form. */
+#define OMPGPU_KERNEL_NUMBERED (1u << 31)
 enum {
     OMPGPU_USES_TEAM_ICVS = 1, /* it can call routines that ask for or set them */
     OMPGPU_USES_PRINTS = 2, /* it can print by the CUDA driver, which keeps the text for a while */

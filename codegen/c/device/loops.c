@@ -190,8 +190,6 @@ static void open_loop(struct cg *cg, const struct nest *n, unsigned w, const cha
         first = cg_strf(cg, IS_TILED " ? __ompgpu_tile_loop(@tile) : %s", first);
     cg_open(cg, "for (struct __ompgpu_loop%u %s = %s; %s.more; __ompgpu_next%u(&%s))", w, i, first,
             i, w, i);
-    if (n->covering && !n->c->unnumbered)
-        cg_line(cg, "__ompgpu_numbered();");
 }
 
 /* The loop over the iterations of one loop; their number. */

@@ -241,7 +241,7 @@ static void write_kernel(struct cg *cg, const char *region, const struct cg_plan
 static void write_info(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
                        const char *id, unsigned most, const char *bytes, unsigned flags)
 {
-    cg_line(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)", id, mode_of(p),
+    cg_line(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %u, %s, %s, %s)", id, mode_of(p),
             c->place.line, c->place.col, most, bytes ? bytes : "0",
             flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
             cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file),
@@ -259,8 +259,9 @@ static void write_kernels(struct cg *cg, const struct omp_construct *c, const st
                           const char *parameters, const char *bytes, unsigned flags)
 {
     bool covering = cg_has_covering_form(cg, p);
-    unsigned exact = is_exact(p) ? OMPGPU_KERNEL_EXACT : 0;
-    write_info(cg, c, p, c->region, max_threads(p), bytes, flags | (covering ? 0 : exact));
+    unsigned exact = is_exact(p) ? OMPGPU_KERNEL_EXACT : 0,
+             numbered = covering && !p->inner->unnumbered ? OMPGPU_KERNEL_NUMBERED : 0;
+    write_info(cg, c, p, c->region, max_threads(p), bytes, flags | (covering ? numbered : exact));
     write_kernel(cg, c->region, p, c->region, covering ? "1" : NULL, parameters);
     if (!covering)
         return;

@@ -403,7 +403,8 @@ static void add_form(struct ir_unit *u, unsigned kernel)
     struct ir_body w = { .u = u,
                          .layout = LLVMGetModuleDataLayout(u->module),
                          .kernel = ir_kernel_function(u->module, &u->kernels[kernel]) };
-    if (!w.kernel || !find_parts(&w) || !read_body(&w))
+    bool numbered = u->kernels[kernel].flags & OMPGPU_KERNEL_NUMBERED;
+    if (!w.kernel || numbered || !find_parts(&w) || !read_body(&w))
         return;
     const char *name = mem_printf("%s" OMPGPU_WIDE_SUFFIX, u->kernels[kernel].name);
     w.wide = LLVMAddFunction(u->module, name, LLVMGlobalGetValueType(w.kernel));
