@@ -194,7 +194,9 @@ static void choose_sizes(struct ir_unit *u, LLVMTargetMachineRef machine, unsign
 {
     LLVMValueRef *calls;
     LLVMModuleRef copy = LLVMCloneModule(u->module);
-    ir_run_passes(copy, "always-inline,cgscc(inline),function(sroa,early-cse<memssa>,simplifycfg)",
+    ir_run_passes(copy,
+                  "function(sroa,early-cse,simplifycfg),always-inline,globaldce,cgscc(inline),"
+                  "function(sroa,early-cse<memssa>,simplifycfg)",
                   machine);
     for (unsigned n = find_calls(copy, &calls), i = 0; i < n; i++)
         sizes[number_of(calls[i])] = batch_size(u, calls[i]);

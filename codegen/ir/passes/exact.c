@@ -21,15 +21,21 @@ static void fix_team(const struct ir_unit *u, const struct ir_kernel *k)
     }
 }
 
+/* A tiled form has no loop that would gain from it. */
+static bool is_fixed(const struct ir_kernel *k)
+{
+    return ir_is_exact(k) && (k->flags & OMPGPU_KERNEL_FORM) != OMPGPU_KERNEL_TILED;
+}
+
 void ir_fix_teams(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     bool any = false;
     for (unsigned i = 0; i < u->nkernels; i++)
-        any |= ir_is_exact(&u->kernels[i]);
+        any |= is_fixed(&u->kernels[i]);
     if (!any)
         return;
     ir_run_passes(u->module, "always-inline,cgscc(inline)", machine);
     for (unsigned i = 0; i < u->nkernels; i++)
-        if (ir_is_exact(&u->kernels[i]))
+        if (is_fixed(&u->kernels[i]))
             fix_team(u, &u->kernels[i]);
 }

@@ -309,10 +309,13 @@ static void choose_shapes(struct ir_unit *u, unsigned *shape)
     for (unsigned i = 0; i < u->nkernels; i++)
         if (is_tiled(&u->kernels[i]))
             set_shape(ir_kernel_function(copy, &u->kernels[i]), shapes[0]);
-    ir_run_passes(copy,
-                  "always-inline,cgscc(inline),"
-                  "function(sroa,early-cse<memssa>,simplifycfg,sccp,simplifycfg)",
-                  NULL);
+        else
+            LLVMDeleteFunction(ir_kernel_function(copy, &u->kernels[i]));
+    ir_run_passes(
+        copy,
+        "globaldce,function(sroa,early-cse,simplifycfg),always-inline,globaldce,cgscc(inline),"
+        "function(sroa,early-cse<memssa>,simplifycfg,sccp,simplifycfg)",
+        NULL);
     for (unsigned i = 0; i < u->nkernels; i++)
         if (is_tiled(&u->kernels[i]))
             shape[i] =
