@@ -119,6 +119,8 @@ static void llvm_failed(const char *why) { diag_bug("LLVM: %s", why); }
 int main(int argc, char **argv)
 {
     struct ir_options opt = ir_parse_options(argc, argv);
+    if (opt.versions)
+        return ir_lower_versions(opt.inputs[0].path, opt.versions) ? TOOL_OK : TOOL_ERROR;
     if (!ir_check_archs(&opt))
         return TOOL_USAGE;
     LLVMInstallFatalErrorHandler(llvm_failed);

@@ -18,6 +18,7 @@ static const char usage[] =
     "INPUT.bc\n"
     "       omp-device … [--member=RECORD]... INPUT.bc...    device link; each input's record, in "
     "turn: see driver/base/protocol.h\n"
+    "       omp-device --host-versions=OUTPUT.bc INPUT.bc    of the host's part\n"
     "       omp-device --print-archs\n";
 
 static _Noreturn void misused(const char *why, const char *what)
@@ -45,6 +46,7 @@ enum {
     O_CHECK,
     O_OUT,
     O_MEMBER,
+    O_VERSIONS,
     O_ARCHS,
     O_HELP
 };
@@ -68,6 +70,7 @@ static const struct option long_options[] = {
     { "check", no_argument, 0, O_CHECK },
     { "out", required_argument, 0, O_OUT },
     { "member", required_argument, 0, O_MEMBER },
+    { "host-versions", required_argument, 0, O_VERSIONS },
     { "print-archs", no_argument, 0, O_ARCHS },
     { "help", no_argument, 0, O_HELP },
     { 0 },
@@ -150,6 +153,7 @@ static void set_option(struct ir_options *opt, int option, char *value)
     case O_QUIET: opt->quiet = true; break;
     case O_CHECK: opt->check = true; break;
     case O_OUT: add_output(opt, value); break;
+    case O_VERSIONS: opt->versions = value; break;
     case O_ARCHS: ir_print_archs(); exit(0);
     case O_HELP: fputs(usage, stdout); exit(0);
     case 'O': set_level(opt, value); break;
@@ -177,6 +181,8 @@ struct ir_options ir_parse_options(int argc, char **argv)
         if (!opt.inputs[i].name)
             opt.inputs[i].name = opt.inputs[i].path;
     }
+    if (opt.versions)
+        return opt;
     if (!opt.rtl || !opt.noutputs)
         misused("missing option", opt.rtl ? "--out" : "--rtl");
     if (opt.target == IR_X86 && opt.noutputs != 1)

@@ -109,6 +109,35 @@ void ir_run_passes(LLVMModuleRef module, const char *passes, LLVMTargetMachineRe
     LLVMDisposePassBuilderOptions(options);
 }
 
+static void drop_string_attribute(LLVMValueRef f, const char *name)
+{
+    LLVMRemoveStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name,
+                                     (unsigned)strlen(name));
+}
+
+/* Passes leave functions alone that are optnone; one that is already stays so.  They may delete
+ * others. */
+void ir_run_passes_on(LLVMModuleRef module, LLVMValueRef *functions, unsigned n, const char *passes,
+                      LLVMTargetMachineRef machine)
+{
+    static const char chosen[] = "ompgpu.chosen", hidden[] = "ompgpu.hidden";
+    for (unsigned i = 0; i < n; i++)
+        ir_set_string_attribute(functions[i], chosen, "");
+    IR_EACH_FUNCTION(f, module) {
+        if (LLVMIsDeclaration(f) || ir_has(f, "optnone") || ir_string_attribute(f, chosen))
+            continue;
+        ir_add_attribute(f, "optnone");
+        ir_set_string_attribute(f, hidden, "");
+    }
+    ir_run_passes(module, passes, machine);
+    IR_EACH_FUNCTION(f, module) {
+        if (ir_string_attribute(f, hidden))
+            ir_remove_attribute(f, "optnone");
+        drop_string_attribute(f, hidden);
+        drop_string_attribute(f, chosen);
+    }
+}
+
 void ir_run_function_passes(LLVMValueRef f, const char *passes, LLVMTargetMachineRef machine)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();

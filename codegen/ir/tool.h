@@ -46,6 +46,7 @@ struct ir_options {
     unsigned ninputs;
     bool link; /* --member was given */
     const char *rtl, *libdevice, *info, *emit_ir, *dump;
+    const char *versions; /* nothing but ir_lower_versions() into this file */
     enum ir_target target;
     char level;              /* '0' … '3', 's' */
     bool check;              /* -fompgpu-check, for x86-64 */
@@ -163,6 +164,9 @@ const char *ir_name(LLVMValueRef);
 const char *ir_string(LLVMValueRef constant);
 bool ir_verify(LLVMModuleRef, const char *when);
 void ir_run_passes(LLVMModuleRef, const char *passes, LLVMTargetMachineRef); /* machine or NULL */
+/* On n functions of the module only. */
+void ir_run_passes_on(LLVMModuleRef, LLVMValueRef *functions, unsigned n, const char *passes,
+                      LLVMTargetMachineRef);
 void ir_run_function_passes(LLVMValueRef f, const char *passes, LLVMTargetMachineRef);
 LLVMValueRef ir_function_of(LLVMValueRef instruction);
 /* "llvm.memcpy", without the types; "" for what is no intrinsic, or no function */

@@ -281,7 +281,7 @@ static void explain(const struct run *r)
     if (id == HOST && r->job->opt->gcc)
         diag_note("this came up while %s: clang accepts the file, but %s does not", p->doing,
                   r->job->opt->host_cc);
-    else if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST)
+    else if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST || id == HOST_IR)
         diag_note("this came up while %s: clang accepts the file, but not what a target region "
                   "makes of it",
                   p->doing);

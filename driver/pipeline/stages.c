@@ -67,6 +67,25 @@ static bool want_host(const struct job *j)
 {
     return compiles(j) && j->opt->emit == EMIT_NONE && j->opt->goal != GOAL_CHECK && !j->no_targets;
 }
+/* Flags that have clang's pipeline do more than optimise: it gets the text whole. */
+static bool wants_whole_pipeline(const struct options *o)
+{
+    static const enum flag_id ids[] = { FLAG_FSANITIZE, FLAG_FPROFILE,       FLAG_FCOVERAGE,
+                                        FLAG_PG,        FLAG_FTEST_COVERAGE, FLAG_COVERAGE,
+                                        FLAG_FTIME,     FLAG_MLLVM,          FLAG_FPLUGIN,
+                                        FLAG_XCLANG,    FLAG_CHECK_HOST };
+    for (unsigned i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (drv_has(o, ids[i]))
+            return true;
+    return o->beside;
+}
+/* With -O3 and more the host's versions of regions are optimised like the rest, too. */
+static bool want_lower_host(const struct job *j)
+{
+    const char *level = j->opt->level ? j->opt->level : "0";
+    return want_host(j) && !j->opt->gcc && strlen(level) == 1 && strchr("12sz", *level) &&
+           !wants_whole_pipeline(j->opt);
+}
 bool drv_runs_ptxas(const struct job *j)
 {
     return want_lower_gpu(j) && j->opt->emit == EMIT_NONE && drv_ptxas(j->opt);
@@ -351,12 +370,10 @@ static void device_emu(const struct job *j, unsigned i, struct proc *p)
     device(j, p, drv_job_file(j, "x86_64.bc"));
 }
 
-static void host(const struct job *j, unsigned i, struct proc *p)
+/* Killed while it makes a file beside the output, clang would leave that: write_to is ours. */
+static void compile_host(const struct job *j, struct proc *p, const char *language,
+                         const char *what)
 {
-    (void)i;
-    WORDS_ADD(&p->argv, drv_host_cc(j->opt), direct(j) ? "-c" : "-S", "-w");
-    if (want_assemble(j) && !j->opt->save) /* a comment ends where a file's name has a newline */
-        words_add(&p->argv, "-fno-verbose-asm");
     drv_host_openmp(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, direct(j) ? FOR_HOST | FOR_AS : FOR_HOST);
     drv_watch_loads(&p->argv, j->opt);
@@ -364,10 +381,39 @@ static void host(const struct job *j, unsigned i, struct proc *p)
     drv_side_args(j, &p->argv);
     if (j->opt->gcc)
         drv_gcc_input(j, &p->argv);
-    else /* killed while it makes a file beside the output, it would leave that: write_to is ours */
-        WORDS_ADD(&p->argv, "-mllvm", "-openmp-opt-disable", "-fno-temp-file", "-x", "cpp-output");
-    WORDS_ADD(&p->argv, drv_job_file(j, "host.c"), "-o",
-              direct(j) ? j->write_to : drv_job_file(j, "s"));
+    else
+        WORDS_ADD(&p->argv, "-mllvm", "-openmp-opt-disable", "-fno-temp-file", "-x", language);
+    words_add(&p->argv, drv_job_file(j, what));
+}
+
+static void host_ir(const struct job *j, unsigned i, struct proc *p)
+{
+    (void)i;
+    WORDS_ADD(&p->argv, drv_host_cc(j->opt), "-c", "-w", "-emit-llvm", "-Xclang",
+              "-disable-llvm-passes");
+    compile_host(j, p, "cpp-output", "host.c");
+    WORDS_ADD(&p->argv, "-o", drv_job_file(j, "host.bc"));
+}
+
+static void lower_host(const struct job *j, unsigned i, struct proc *p)
+{
+    (void)i;
+    WORDS_ADD(&p->argv, drv_tool("omp-device"),
+              mem_printf("--host-versions=%s", drv_job_file(j, "versions.bc")),
+              drv_job_file(j, "host.bc"));
+}
+
+static void host(const struct job *j, unsigned i, struct proc *p)
+{
+    (void)i;
+    WORDS_ADD(&p->argv, drv_host_cc(j->opt), direct(j) ? "-c" : "-S", "-w");
+    if (want_assemble(j) && !j->opt->save) /* a comment ends where a file's name has a newline */
+        words_add(&p->argv, "-fno-verbose-asm");
+    if (want_lower_host(j))
+        compile_host(j, p, "ir", "versions.bc");
+    else
+        compile_host(j, p, "cpp-output", "host.c");
+    WORDS_ADD(&p->argv, "-o", direct(j) ? j->write_to : drv_job_file(j, "s"));
 }
 
 /* omp-device knows -O0 … -O3 and -Os.  Without a flag device code is optimised, as other GPU
@@ -667,8 +713,12 @@ const struct stage drv_stages[STAGES] = {
                   NULL, NULL, look_up, NULL },
     [DEVICE_GPU] = { "device-gpu", "compiling the GPU part of", AFTER(LOOK_UP), want_device_gpu,
                      NULL, device_gpu, NULL, NULL },
-    [HOST] = { "host", "compiling the host part of", AFTER(SPLIT), want_host, NULL, host, NULL,
-               NULL },
+    [HOST_IR] = { "host-ir", "compiling the host part of", AFTER(SPLIT), want_lower_host, NULL,
+                  host_ir, NULL, NULL },
+    [LOWER_HOST] = { "host-versions", "compiling the host part of", AFTER(HOST_IR), want_lower_host,
+                     NULL, lower_host, NULL, NULL },
+    [HOST] = { "host", "compiling the host part of", AFTER(SPLIT) | AFTER(LOWER_HOST), want_host,
+               NULL, host, NULL, NULL },
     [DEVICE_EMU] = { "device-emu", "compiling the emulated device's part of", AFTER(LOOK_UP),
                      want_device_emu, NULL, device_emu, NULL, NULL },
     [LOWER_GPU] = { "lower-gpu", "generating GPU code for", AFTER(DEVICE_GPU), want_lower_gpu, NULL,

@@ -10,6 +10,8 @@ enum stage_id {
     SPLIT,
     LOOK_UP,
     DEVICE_GPU,
+    HOST_IR,
+    LOWER_HOST,
     HOST,
     DEVICE_EMU,
     LOWER_GPU,

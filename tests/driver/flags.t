@@ -24,7 +24,7 @@ check "... has rows" test "$(wc -l <rows)" -gt 130
 # reached WORDS: the stages whose commands have them
 reached() {
     awk -v words=" $1 " '/^ompgpu-cc: /{ next }
-        { stage = / -E / ? "preprocess" : / -fsyntax-only / ? "check" : /omp-split --path/ ? "split" : /-disable-llvm-passes/ ? "device" : /host[.]c/ ? "host" : / -o app$/ ? "link" : "" }
+        { stage = / -E / ? "preprocess" : / -fsyntax-only / ? "check" : /omp-split --path/ ? "split" : /-disable-llvm-passes/ ? (/host[.]c/ ? "" : "device") : /host[.]c|versions[.]bc/ ? "host" : / -o app$/ ? "link" : "" }
         stage && index($0 " ", words) { printf "%s,", stage }' all
 }
 row() {

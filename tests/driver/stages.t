@@ -8,13 +8,13 @@ cat >names.awk <<'AWK'
 / -fsyntax-only /                { name = "check" }
 /omp-split --path/               { name = "split"; sub(/ -- -- /, " --  -- "); split($0, part, " -- "); $0 = part[1] " -- " part[2] } # after the next --: for messages
 /--target=nvptx64-nvidia-cuda/   { name = "gpu" }
-/ -[Sc] -w /                     { name = "host" }
+/ -[Sc] -w /                     { name = / -emit-llvm .*host[.]c/ ? "" : "host" } # the same flags twice
 /--target=x86_64-pc-linux-gnu/   { name = "emu" }
 /omp-device/                     { name = "lower" }
 /ptxas /                         { name = "ptxas" }
 / -x assembler /                 { name = "assemble" }
 /libompgpu[.]so/                 { name = "link" }
-{ if (index($0 " ", " " flag " ")) line = line (line ? " " : "") name; name = "" }
+{ if (name != "" && index($0 " ", " " flag " ")) line = line (line ? " " : "") name; name = "" }
 END { print line }
 AWK
 # row FLAGS | STAGES: the last word of FLAGS is looked for

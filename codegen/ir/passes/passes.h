@@ -19,6 +19,7 @@
  *   atomics.c     scope and order of atomics as the NVPTX backend needs them
  *   tiles.c       nests whose teams run tiles, and of which shape
  *   prepare.c     attributes that do not depend on the architecture
+ *   versions.c    alone, on the host's bitcode: what runs regions there is optimised less
  * For each output, before LLVM's optimisation (emit.c):
  *   spins.c       emulated device: threads that wait in a loop of the user's let others go on
  *   checks.c      -fompgpu-check, with races.c
@@ -173,4 +174,6 @@ void ir_drop_lifetime_marks(LLVMValueRef pointer);
 /* frame.c: arrays of run-time size of a kernel's region function, where some are shared with
  * others, become blocks of the team heap; calls for the main thread. */
 void ir_share_arrays(struct ir_unit *, struct ir_kernel *, LLVMValueRef f);
+/* versions.c: one bitcode file from the other; false after an error message. */
+bool ir_lower_versions(const char *from, const char *to);
 #endif
