@@ -711,11 +711,13 @@ struct omp_unit {
     /* user-defined reductions, by position */
     struct omp_udr *udrs;
     unsigned nudrs;
-    /* Set after fe_parse, for codegen: -fompgpu-atomic-reduction, -Rompgpu (report),
+    /* Set after fe_parse, for codegen: -fompgpu-atomic-reduction, -fompgpu-team-limits, -Rompgpu
+     * (report),
      * -Rompgpu=all (both), -fopenmp-offload-mandatory, --host-cc=gcc; each line of generated
      * code counts as the directive's, for debug information and messages; nothing is left of it
      * for a device, but constructs of the host became others. */
-    bool atomic_reduction, report, remarks, exact_lines, offload_mandatory, for_gcc, host_only;
+    bool atomic_reduction, team_limits, report, remarks, exact_lines, offload_mandatory, for_gcc,
+        host_only;
     /* Where clang rejects the file wrongly (rejected.c), or NULL: the text to go on with, to be
      * read again, and the text without what only the check of the file sees.  Memory of the run's.
      */

@@ -83,7 +83,8 @@ struct ompgpu_region {  /* one static object per target construct; immutable but
     struct ompgpu_unit *unit;
     void *slot; /* runtime: cached kernel handles */
     /* `kernel` is of the covering form, which gives a thread one iteration of the league's loop at
-     * most; this one is for any number of threads.  NULL: so is `kernel` */
+     * most; this one is for any number of threads, if there is one: see OMPGPU_LAUNCH_COVERS.
+     * NULL: so is `kernel` */
     const char *strided;
     const struct ompgpu_passed *passed; /* with the flag NAMED: an entry a parameter */
 };
@@ -107,7 +108,7 @@ struct ompgpu_launch {
     /* bytes that each thread needs for copies of inner constructs, of sizes that the image does not
      * know */
     __SIZE_TYPE__ inner_bytes;
-    /* of a region with a strided kernel, or with lanes and several loops: the trip counts of the
+    /* of a region with a covering kernel, or with lanes and several loops: the trip counts of the
      * nest's loops, exactly */
     unsigned nloops;
     unsigned long long trips[4];
@@ -146,7 +147,9 @@ enum {
     OMPGPU_LAUNCH_DYNAMIC = 32, /* earlier objects have no dynamic_bytes */
     OMPGPU_LAUNCH_SCAN = 64,    /* a scan by all teams, or by one: its scratchpad is for tiles */
     OMPGPU_LAUNCH_NAMED = 128,  /* earlier objects have no region->passed */
-    OMPGPU_LAUNCH_LANES = 256,  /* the region has forms with several lanes an iteration */
+    OMPGPU_LAUNCH_COVERS =
+        512,                   /* the kernel is of the covering form, and there is no strided one */
+    OMPGPU_LAUNCH_LANES = 256, /* the region has forms with several lanes an iteration */
 };
 struct ompgpu_var {   /* a declare target variable */
     const char *name; /* exported name in the image */

@@ -26,8 +26,8 @@
 struct options {
     const char *path, *device, *host, *check, *tree, *hide, *say, *warnings, *lowest, *highest,
         *openmp, *input;
-    bool emit_tree, atomic_reduction, one_team, report, remarks, exact_lines, offload_mandatory,
-        long_double_is_double, for_gcc, screen;
+    bool emit_tree, atomic_reduction, one_team, team_limits, report, remarks, exact_lines,
+        offload_mandatory, long_double_is_double, for_gcc, screen;
     int nargs, nuser_args;
     const char *const *args, *const *user_args;
 };
@@ -65,6 +65,7 @@ static const struct flag {
     { "--emit-tree", offsetof(struct options, emit_tree), false },
     { "--atomic-reduction", offsetof(struct options, atomic_reduction), false },
     { "--one-team", offsetof(struct options, one_team), false },
+    { "--team-limits", offsetof(struct options, team_limits), false },
     { "--report", offsetof(struct options, report), false },
     { "--remarks", offsetof(struct options, remarks), false },
     { "--exact-lines", offsetof(struct options, exact_lines), false },
@@ -244,6 +245,7 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
     if (!u)
         return error_code();
     u->atomic_reduction = o->atomic_reduction;
+    u->team_limits = o->team_limits;
     u->report = o->report;
     u->remarks = o->remarks;
     u->offload_mandatory = o->offload_mandatory;

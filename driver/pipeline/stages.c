@@ -280,6 +280,8 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--atomic-reduction");
     if (!spreads_loops(j->opt))
         WORDS_ADD(&p->argv, "--one-team");
+    if (drv_has(j->opt, FLAG_TEAM_LIMITS))
+        WORDS_ADD(&p->argv, "--team-limits");
     if (drv_has(j->opt, FLAG_OFFLOAD_MANDATORY))
         WORDS_ADD(&p->argv, "--offload-mandatory");
     if (drv_has(j->opt, FLAG_LONG_DOUBLE))

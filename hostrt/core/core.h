@@ -8,10 +8,10 @@
  * A program starts with each unit's constructor (register.c).  At the first construct or routine
  * the environment is read (env.c) and a kind of device is chosen (device.c); a device is opened at
  * its first use, and images are loaded then or when a region first runs there (register.c,
- * image.c).  A target region (target.c) enters its data (data.c, ranges.c), gets a geometry
- * (geometry.c) and buffers (scratch.c), is launched, waited for, and leaves its data; with `nowait`
- * all of that goes into a queue of the device (defer.c, task.c, depend.c).  At the end a destructor
- * gives everything back (device.c).
+ * image.c).  A target region (target.c) enters its data (data.c, ranges.c), gets a form of its
+ * kernel (forms.c), a geometry (geometry.c) and buffers (scratch.c), is launched, waited for, and
+ * leaves its data; with `nowait` all of that goes into a queue of the device (defer.c, task.c,
+ * depend.c).  At the end a destructor gives everything back (device.c).
  *
  * Lock order (a thread takes them only downwards):
  *   0. that of depend.c     who depends on whom

@@ -202,7 +202,8 @@ static bool find_forms(struct ompgpu_region *region, struct ompgpu_device *dev,
             if (ompgpu_function_get(region, dev, f, &other))
                 return false;
     return !ompgpu_function_get(region, dev, OMPGPU_FORM_KERNEL, function) &&
-           (!region->strided || (!ompgpu_function_get(region, dev, OMPGPU_FORM_STRIDED, &other) &&
+           (!region->strided || (((launch->flags & OMPGPU_LAUNCH_COVERS) ||
+                                  !ompgpu_function_get(region, dev, OMPGPU_FORM_STRIDED, &other)) &&
                                  !ompgpu_function_get(region, dev, OMPGPU_FORM_WIDE, &other) &&
                                  !ompgpu_function_get(region, dev, OMPGPU_FORM_TILED, &other)));
 }

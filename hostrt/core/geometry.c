@@ -22,7 +22,9 @@
  * choice are whole warps.
  *
  * Where that makes a thread or more for each iteration, the region's covering kernel is launched,
- * if it has one, else the strided one. */
+ * if it has one, else the strided one.  Without a strided one (OMPGPU_LAUNCH_COVERS: nothing tells
+ * how many teams there are) the launch covers the loop: OMP_NUM_TEAMS makes larger teams, where
+ * these are enough. */
 #include <math.h>
 #include "hostrt/core/core.h"
 #include "hostrt/occupancy.h"
@@ -217,13 +219,15 @@ static unsigned wanted_teams(const struct ompgpu_device *dev, struct ompgpu_func
                                               : teams;
 }
 
+static bool covers(const struct ompgpu_launch *l) { return l->flags & OMPGPU_LAUNCH_COVERS; }
+
 /* The threads of a league have numbers below 2^31, which device code relies on: smaller teams where
  * it was said how many there are, else fewer. */
 static struct ompgpu_geometry numbered(const struct ompgpu_device *dev,
                                        const struct ompgpu_function *f,
                                        const struct ompgpu_launch *l, struct ompgpu_geometry g)
 {
-    if ((uint64_t)g.teams * g.threads <= GRID_LIMIT)
+    if ((uint64_t)g.teams * g.threads <= GRID_LIMIT + (uint64_t)covers(l))
         return g;
     unsigned most = GRID_LIMIT / g.teams, warp = warp_size(dev);
     bool said = l->num_teams > 0 || ompgpu_team_icvs(dev).num_teams > 0;
@@ -234,6 +238,27 @@ static struct ompgpu_geometry numbered(const struct ompgpu_device *dev,
     return g;
 }
 
+static bool limits_threads(const struct ompgpu_device *dev, const struct ompgpu_launch *l)
+{
+    return l->thread_limit > 0 || ompgpu_team_icvs(dev).thread_limit > 0 ||
+           dev->icvs.thread_limit > 0 || dev->icvs.num_threads > 0;
+}
+
+/* A thread for each iteration, on as many teams as the program allows if they can be so large. */
+static struct ompgpu_geometry cover(const struct ompgpu_device *dev, struct ompgpu_function *f,
+                                    const struct ompgpu_launch *l, unsigned threads)
+{
+    const unsigned warp = warp_size(dev), trip = (unsigned)l->trip; /* at most 2^31 */
+    const unsigned most = limits_threads(dev, l) ? threads : most_threads(dev, f);
+    const int teams = ompgpu_team_icvs(dev).num_teams;
+    const uint64_t needed = (uint64_t)threads * (unsigned)(teams > 0 ? teams : 0);
+    if (teams > 0 && needed < trip) {
+        unsigned larger = ((trip - 1) / (unsigned)teams / warp + 1) * warp;
+        threads = larger <= most ? larger : threads;
+    }
+    return (struct ompgpu_geometry){ trip ? (trip - 1) / threads + 1 : 1, threads };
+}
+
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct ompgpu_function *f,
                                        const struct ompgpu_launch *l)
 {
@@ -241,6 +266,8 @@ struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct o
     struct ompgpu_geometry g = { 1, choose_threads(dev, f, l, icvs.thread_limit) };
     if (!(l->flags & OMPGPU_LAUNCH_TEAMS))
         return g;
+    if (covers(l))
+        return numbered(dev, f, l, cover(dev, f, l, g.threads));
     if (l->num_teams > 0)
         g.teams = (unsigned)l->num_teams;
     else if (icvs.num_teams > 0)
@@ -265,9 +292,7 @@ static struct ompgpu_divisor divisor(unsigned d)
  * where tiles would not occupy the device, or where many of their iterations would not exist. */
 static bool is_free(const struct ompgpu_device *dev, const struct ompgpu_launch *l)
 {
-    const struct ompgpu_team_icvs icvs = ompgpu_team_icvs(dev);
-    return l->num_teams <= 0 && icvs.num_teams <= 0 && l->thread_limit <= 0 &&
-           icvs.thread_limit <= 0 && dev->icvs.thread_limit <= 0 && dev->icvs.num_threads <= 0;
+    return l->num_teams <= 0 && ompgpu_team_icvs(dev).num_teams <= 0 && !limits_threads(dev, l);
 }
 
 unsigned ompgpu_tiles(const struct ompgpu_device *dev, const struct ompgpu_function *f,
@@ -301,7 +326,7 @@ unsigned ompgpu_tiles(const struct ompgpu_device *dev, const struct ompgpu_funct
 bool ompgpu_covers(const struct ompgpu_launch *l, struct ompgpu_geometry g, struct ompgpu_env *env)
 {
     uint64_t threads = (uint64_t)g.teams * g.threads, trip = l->trips[0];
-    if (threads > GRID_LIMIT || !trip || trip > threads)
+    if (threads > GRID_LIMIT + (uint64_t)covers(l) || (!trip && !covers(l)) || trip > threads)
         return false;
     for (unsigned i = 1; i < l->nloops; i++) {
         if (l->trips[i] < 2 || l->trips[i] > threads || trip * l->trips[i] > threads)

@@ -96,6 +96,24 @@ void add(int n, float a, const float *x, float *y)
 EOF
 headers=$(cpu "$CC" -O2 --gpu-arch=sm_90 -c "$T/headers.c" -o "$T/headers.o") || exit 1
 row "35 headers and a kernel, -c, sm_90, processor time" "$headers" 0.9 s
+# copies FILE WORDS LAST: the kernels of FILE up to the line LAST twelve times, under names of their own; WORDS: what a kernel begins with
+copies() {
+    awk -v words="$2" -v last="$3" '
+    $0 ~ last { exit }
+    function name_of(line) { sub(/^.*[ (]void |^TRIAD\(/, "", line); sub(/[(,].*/, "", line); return line }
+    index($0, words) == 1 || /^TRIAD/ { name = name_of($0); names[++n] = name; sub(/^static /, ""); sub(name, name "@"); on = 1 }
+    on { body[n] = body[n] $0 "\n"; if (/^}/ || /^TRIAD/) on = 0; next }
+    { print }
+    END { for (k = 0; k < 12; k++) for (i = 1; i <= n; i++) { b = body[i]; gsub("@", "_" k, b); printf "%s", b } }' "$1"
+}
+copies tests/bench/pairs.c "static void" "^static void reset" >"$T/many.c"
+copies tests/bench/cuda/pairs.cu "__global__ void" "^#ifdef MAIN" >"$T/many.cu"
+many=$(cpu "$CC" -O2 --gpu-arch=sm_90 -c "$T/many.c" -o "$T/many.o") || exit 1
+if nvcc=$(command -v nvcc) && theirs=$(cpu "$nvcc" -O3 -arch=sm_90 -c "$T/many.cu" -o "$T/many.cu.o"); then
+    row "204 kernels, -c, sm_90, processor time, of nvcc's $theirs s" "$(echo "$many $theirs" | awk '{ print $1 / $2 }')" 1.0
+else
+    echo "  204 kernels, -c, sm_90: $many s of processor time (no nvcc)"
+fi
 for name in axpy sum jacobi matmul teams nw fork_join; do
     clang=$(seconds "$CLANG" -O2 -fopenmp -c "samples/$name.c" -o "$T/a.o") && ours=$(seconds "$CC" -O2 --gpu-arch=sm_90 -c "samples/$name.c" -o "$T/a.o") || exit 1
     echo "$name $ours $clang" | awk '{ printf "  %-10s sm_90 -c %.2f s, clang for the host alone %.2f s\n", $1, $2, $3 }'

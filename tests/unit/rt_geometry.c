@@ -6,7 +6,7 @@ const struct fake_variable fake_variables[] = { { 0 } };
 const struct fake_kernel fake_kernels[] = { { 0 } };
 
 enum { T = OMPGPU_LAUNCH_TEAMS, P = OMPGPU_LAUNCH_PARALLEL, D = OMPGPU_LAUNCH_DISTRIBUTE, R = OMPGPU_LAUNCH_REDUCTION, S = OMPGPU_LAUNCH_SPMD,
-       LOOP = T | D | P | S, W = OMPGPU_KERNEL_WORKERS };
+       COVERS = OMPGPU_LAUNCH_COVERS, LOOP = T | D | P | S, W = OMPGPU_KERNEL_WORKERS };
 #define CLAUSE(n) ((n) << 16)                       /* in kernel_flags: a constant clause of the kernel */
 static const struct row {
     const char *what;
@@ -43,6 +43,12 @@ static const struct row {
     { "OMP_NUM_TEAMS and a clause", 1, 0, LOOP, 1000000, 5, 0, 3, 0, 0, 5, 256 },
     { "OMP_TEAMS_THREAD_LIMIT", 1, 0, LOOP, 1000, 0, 0, 0, 50, 0, 20, 50 },
     { "OMP_TEAMS_THREAD_LIMIT and a clause", 1, 0, LOOP, 1000, 0, 100, 0, 50, 0, 10, 100 },
+    { "covering: OMP_NUM_TEAMS makes larger teams", 1, 0, LOOP | COVERS, 2000, 0, 0, 3, 0, 0, 3, 672 },
+    { "covering: OMP_NUM_TEAMS, a short loop", 1, 0, LOOP | COVERS, 512, 0, 0, 9, 0, 0, 8, 64 },
+    { "covering: OMP_NUM_TEAMS, too few of any size", 1, 0, LOOP | COVERS, 1000000, 0, 0, 3, 0, 0, 3907, 256 },
+    { "covering: OMP_NUM_TEAMS and thread_limit", 1, 0, LOOP | COVERS, 1000, 0, 100, 3, 0, 0, 10, 100 },
+    { "covering: no iteration", 1, 0, LOOP | COVERS, 0, 0, 0, 0, 0, 0, 1, 256 },
+    { "covering: 2^31 iterations", 1, 0, LOOP | COVERS, 1ull << 31, 0, 0, 0, 0, 0, 1 << 23, 256 },
     { "target parallel for", 1, 0, P | S, 1000000, 0, 0, 0, 0, 0, 1, 256 },
     { "target parallel for, short", 1, 0, P | S, 40, 0, 0, 0, 0, 0, 1, 64 },
     { "target parallel num_threads", 1, 0, P | S, 0, 0, 77, 0, 0, 0, 1, 77 },
@@ -64,28 +70,31 @@ static const struct cover {
     unsigned teams, threads, nloops;
     unsigned long long trips[4];
     unsigned covered;                               /* iterations; 0: not covered */
+    unsigned flags;
 } covers[] = {
-    { "a thread an iteration", 10, 128, 1, { 1280 }, 1280 },
-    { "fewer iterations than threads", 10, 128, 1, { 1153 }, 1153 },
-    { "one more", 10, 128, 1, { 1281 }, 0 },
-    { "no iteration", 10, 128, 1, { 0 }, 0 },
-    { "one", 1, 32, 1, { 1 }, 1 },
-    { "nest", 10, 128, 3, { 2, 32, 20 }, 1280 },
-    { "nest, one more", 10, 128, 2, { 61, 21 }, 0 },
-    { "nest, an empty inner loop", 10, 128, 2, { 7, 0 }, 0 },
-    { "nest, an inner loop of one iteration", 10, 128, 2, { 7, 1 }, 0 },
-    { "2^31 - 1 threads", 0x7fffffff, 1, 1, { 0x7fffffff }, 0x7fffffff },
-    { "2^31 threads", 1 << 24, 128, 1, { 1 }, 0 },
-    { "a product that is 0 modulo 2^64", 1 << 23, 128, 4, { 1 << 16, 1 << 16, 1 << 16, 1 << 16 }, 0 },
-    { "a product that is 4 modulo 2^64", 1 << 23, 128, 2, { (1ull << 63) + 2, 2 }, 0 },
-    { "a trip count above 2^32", 1 << 23, 128, 2, { 2, (1ull << 32) + 2 }, 0 },
+    { "a thread an iteration", 10, 128, 1, { 1280 }, 1280, 0 },
+    { "fewer iterations than threads", 10, 128, 1, { 1153 }, 1153, 0 },
+    { "one more", 10, 128, 1, { 1281 }, 0, 0 },
+    { "no iteration", 10, 128, 1, { 0 }, 0, 0 },
+    { "one", 1, 32, 1, { 1 }, 1, 0 },
+    { "nest", 10, 128, 3, { 2, 32, 20 }, 1280, 0 },
+    { "nest, one more", 10, 128, 2, { 61, 21 }, 0, 0 },
+    { "nest, an empty inner loop", 10, 128, 2, { 7, 0 }, 0, 0 },
+    { "nest, an inner loop of one iteration", 10, 128, 2, { 7, 1 }, 0, 0 },
+    { "2^31 - 1 threads", 0x7fffffff, 1, 1, { 0x7fffffff }, 0x7fffffff, 0 },
+    { "2^31 threads", 1 << 24, 128, 1, { 1 }, 0, 0 },
+    { "2^31 threads, without a strided form", 1 << 24, 128, 1, { 1u << 31 }, 1u << 31, COVERS },
+    { "2^32 threads, without a strided form", 1 << 25, 128, 1, { 1 }, 0, COVERS },
+    { "a product that is 0 modulo 2^64", 1 << 23, 128, 4, { 1 << 16, 1 << 16, 1 << 16, 1 << 16 }, 0, 0 },
+    { "a product that is 4 modulo 2^64", 1 << 23, 128, 2, { (1ull << 63) + 2, 2 }, 0, 0 },
+    { "a trip count above 2^32", 1 << 23, 128, 2, { 2, (1ull << 32) + 2 }, 0, 0 },
 };
 
 static void cover(void)
 {
     for (unsigned i = 0; i < COUNT(covers); i++) {
         const struct cover *r = &covers[i];
-        struct ompgpu_launch l = { .nloops = r->nloops };
+        struct ompgpu_launch l = { .nloops = r->nloops, .flags = r->flags };
         struct ompgpu_env env = { .trip = 0 };
         memcpy(l.trips, r->trips, sizeof l.trips);
         bool yes = ompgpu_covers(&l, (struct ompgpu_geometry){ r->teams, r->threads }, &env);

@@ -47,7 +47,7 @@ void cg_fill_gaps(struct cg *, const struct cg_gaps *);
 /* ------------------------------------------------------------------ regions (device/region.c) */
 /* Writes region function, info and kernel of a target construct. */
 void cg_region(struct cg *, const struct omp_construct *);
-/* The name of the strided kernel, where there is a covering one. */
+/* The name that the strided kernel has, where there is one beside the covering one. */
 const char *cg_strided_kernel(struct cg *, const struct omp_construct *target);
 
 /* ------------------- constructs (construct.c, atomic.c, task.c, parallel.c in device/) */
@@ -119,10 +119,12 @@ const char *cg_trip(struct cg *, const struct omp_construct *);
 const char *cg_inner_trip(struct cg *, const struct omp_construct *target,
                           const struct omp_construct *);
 const char *cg_first(struct cg *, const struct omp_construct *target);
-/* Has the region's kernel a covering form beside the strided one?  Then in host text: its loops'
- * trip counts at the launch, as an initialiser. */
+/* Has the region's kernel a covering form?  Then in host text: its loops' trip counts at the
+ * launch, as an initialiser. */
 enum { CG_COVERED_LOOPS = 4 }; /* struct ompgpu_launch (hostrt/ompgpu.h) */
 bool cg_has_covering_form(const struct cg *, const struct cg_plan *);
+/* And a strided one, for launches that do not cover the loop? */
+bool cg_has_strided_form(const struct cg *, const struct cg_plan *);
 /* Do the forms with lanes cover the loop? */
 bool cg_lanes_cover(const struct cg *, const struct cg_plan *);
 /* And a tiled one, of which the device tool decides (codegen/ir/passes/tiles.c)? */

@@ -192,6 +192,15 @@ static void open_loop(struct cg *cg, const struct nest *n, unsigned w, const cha
             i, w, i);
 }
 
+/* The thread's own iteration of the league's, if it has one; its number.  A loop, for `continue`.
+ */
+static const char *open_own(struct cg *cg)
+{
+    cg_line(cg, "const unsigned @id = __OMPGPU_LEAGUE_THREAD;");
+    cg_open(cg, "for (_Bool @more = __ompgpu_has_iteration(@id, @env->trip); @more; @more = 0)");
+    return cg_strf(cg, "@id");
+}
+
 /* The loop over the iterations of one loop; their number. */
 static const char *open_single(struct cg *cg, const struct nest *n, const struct level *l,
                                struct range r)
@@ -576,9 +585,11 @@ static void share_iterations(struct cg *cg, struct nest *n, const struct level *
     cg_open_cancellable(cg, n->c);
     cg_open_turns(cg, n->c);
     unsigned open = cg->out->open;
-    for (; d + 1 < nlevels; d++)
+    for (; d + 1 < nlevels && !n->covered; d++)
         r = open_level(cg, n, &levels[d], d, r);
-    if (in_batches(n, last, r, p))
+    if (n->covered)
+        k = open_own(cg);
+    else if (in_batches(n, last, r, p))
         k = open_batches(cg, n, last);
     else if (n->n == 1)
         k = open_single(cg, n, last, r);
@@ -617,7 +628,9 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     unsigned nlevels = tasks ? tasks : cg_schedule_levels(cg, levels, who, schedule, dist_schedule);
     declare_bounds(cg, c, &n);
     n.covering = cg->plan && c == cg->plan->inner &&
-                 (cg->lanes ? cg_lanes_cover(cg, cg->plan) : cg_has_covering_form(cg, cg->plan));
+                 (cg->lanes ? cg_lanes_cover(cg, cg->plan) : cg_has_strided_form(cg, cg->plan));
+    n.covered = !n.covering && !cg->lanes && cg->plan && c == cg->plan->inner &&
+                cg_has_covering_form(cg, cg->plan);
     n.tiled = n.covering && !cg->lanes && cg_has_tiled_form(cg, cg->plan);
     if (n.covering)
         assume_nonempty(cg, &n);
@@ -703,6 +716,25 @@ bool cg_has_covering_form(const struct cg *cg, const struct cg_plan *p)
         return false;
     unsigned n = league_levels(cg, p, levels);
     return n == 1 ? c->nloops > 1 || !c->repeats_much : takes_single_iterations(levels, n);
+}
+
+/* At most 2^31 iterations, whatever the bounds are: a launch has a thread for each. */
+static bool can_be_covered(const struct omp_loop *l)
+{
+    const struct omp_expr *least = l->rel == OMPREL_LT || l->rel == OMPREL_LE ? &l->lb : &l->ub;
+    const struct omp_type *t = l->iv->type;
+    return t->size < 4 || (t->size == 4 && t->is_signed && l->rel != OMPREL_NE &&
+                           least->is_constant && least->value >= 0);
+}
+
+/* A single loop of which nothing tells how many teams run it is always covered, unless the program
+ * says how many there are, or is to be able to. */
+bool cg_has_strided_form(const struct cg *cg, const struct cg_plan *p)
+{
+    const struct omp_construct *c = p->inner;
+    return cg_has_covering_form(cg, p) &&
+           (cg->unit->team_limits || c->nloops > 1 || !c->unnumbered ||
+            cg_clause(p->teams, OMPC_NUM_TEAMS) || !can_be_covered(&c->loops[0]));
 }
 
 bool cg_lanes_cover(const struct cg *cg, const struct cg_plan *p)

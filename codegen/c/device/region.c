@@ -258,12 +258,12 @@ const char *cg_strided_kernel(struct cg *cg, const struct omp_construct *target)
 static void write_kernels(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
                           const char *parameters, const char *bytes, unsigned flags)
 {
-    bool covering = cg_has_covering_form(cg, p);
+    bool covering = cg_has_covering_form(cg, p), strides = cg_has_strided_form(cg, p);
     unsigned exact = is_exact(p) ? OMPGPU_KERNEL_EXACT : 0,
              numbered = covering && !p->inner->unnumbered ? OMPGPU_KERNEL_NUMBERED : 0;
     write_info(cg, c, p, c->region, max_threads(p), bytes, flags | (covering ? numbered : exact));
-    write_kernel(cg, c->region, p, c->region, covering ? "1" : NULL, parameters);
-    if (!covering)
+    write_kernel(cg, c->region, p, c->region, strides ? "1" : NULL, parameters);
+    if (!strides)
         return;
     const char *strided = cg_strided_kernel(cg, c);
     write_info(cg, c, p, strided, max_threads(p), bytes, flags | exact | OMPGPU_KERNEL_STRIDED);
@@ -330,9 +330,9 @@ static void write_region(struct cg *cg, const struct omp_construct *c, const str
     unsigned flags = 0;
     const char **env = cg_push_env(cg, true), *bytes = NULL, *parameters = parameter_list(cg, p);
     bool tiled = cg_has_tiled_form(cg, p);
-    const char *form = tiled                         ? cg_strf(cg, ", const unsigned @form")
-                       : cg_has_covering_form(cg, p) ? cg_strf(cg, ", const _Bool @covering")
-                                                     : "";
+    const char *form = tiled                        ? cg_strf(cg, ", const unsigned @form")
+                       : cg_has_strided_form(cg, p) ? cg_strf(cg, ", const _Bool @covering")
+                                                    : "";
     bind_parameters(cg, p);
     cg_open_function(cg, "__OMPGPU_REGION void %s@region(struct __ompgpu_env *@env%s%s)", c->region,
                      form, parameters);

@@ -80,6 +80,7 @@ static unsigned launch_flags(struct cg *cg, const struct omp_construct *c, const
     flags |= cg_clause(c, OMPC_OMPX_DYN_CGROUP_MEM) ? OMPGPU_LAUNCH_DYNAMIC : 0;
     flags |= passes_addresses(p) ? OMPGPU_LAUNCH_NAMED : 0;
     flags |= cg_find_lanes(cg, p, &lanes) ? OMPGPU_LAUNCH_LANES : 0;
+    flags |= cg_has_covering_form(cg, p) && !cg_has_strided_form(cg, p) ? OMPGPU_LAUNCH_COVERS : 0;
     return flags | (p->spmd ? OMPGPU_LAUNCH_SPMD : 0);
 }
 /* ------------------------------------------------------------------ target */
