@@ -112,15 +112,9 @@ static bool keeps_simple(const struct ir_options *opt)
 
 static void keep_code_simple(struct ir_unit *u)
 {
-    static const char *const others[] = { "alwaysinline", "inlinehint", "optsize", "minsize" };
-    for (LLVMValueRef f = LLVMGetFirstFunction(u->module); f; f = LLVMGetNextFunction(f)) {
-        if (LLVMIsDeclaration(f) || ir_string_attribute(f, IR_CHECK))
-            continue;
-        for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
-            ir_remove_attribute(f, others[i]);
-        ir_add_attribute(f, "noinline");
-        ir_add_attribute(f, "optnone");
-    }
+    IR_EACH_FUNCTION(f, u->module)
+        if (!LLVMIsDeclaration(f) && !ir_string_attribute(f, IR_CHECK))
+            ir_leave_unoptimised(f);
 }
 
 static LLVMTargetMachineRef make_machine(const struct ir_unit *u, const char *arch)

@@ -115,10 +115,17 @@ static void drop_string_attribute(LLVMValueRef f, const char *name)
                                      (unsigned)strlen(name));
 }
 
-/* Passes leave functions alone that are optnone; one that is already stays so.  They may delete
- * others. */
-void ir_run_passes_on(LLVMModuleRef module, LLVMValueRef *functions, unsigned n, const char *passes,
-                      LLVMTargetMachineRef machine)
+void ir_leave_unoptimised(LLVMValueRef f)
+{
+    static const char *const others[] = { "alwaysinline", "inlinehint", "optsize", "minsize" };
+    for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+        ir_remove_attribute(f, others[i]);
+    ir_add_attribute(f, "noinline");
+    ir_add_attribute(f, "optnone");
+}
+
+/* Passes leave functions alone that are optnone; one that is already stays so. */
+void ir_run_passes_on(LLVMModuleRef module, LLVMValueRef *functions, unsigned n, const char *passes)
 {
     static const char chosen[] = "ompgpu.chosen", hidden[] = "ompgpu.hidden";
     for (unsigned i = 0; i < n; i++)
@@ -129,7 +136,7 @@ void ir_run_passes_on(LLVMModuleRef module, LLVMValueRef *functions, unsigned n,
         ir_add_attribute(f, "optnone");
         ir_set_string_attribute(f, hidden, "");
     }
-    ir_run_passes(module, passes, machine);
+    ir_run_passes(module, passes, NULL);
     IR_EACH_FUNCTION(f, module) {
         if (ir_string_attribute(f, hidden))
             ir_remove_attribute(f, "optnone");

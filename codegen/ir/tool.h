@@ -164,9 +164,10 @@ const char *ir_name(LLVMValueRef);
 const char *ir_string(LLVMValueRef constant);
 bool ir_verify(LLVMModuleRef, const char *when);
 void ir_run_passes(LLVMModuleRef, const char *passes, LLVMTargetMachineRef); /* machine or NULL */
-/* On n functions of the module only. */
-void ir_run_passes_on(LLVMModuleRef, LLVMValueRef *functions, unsigned n, const char *passes,
-                      LLVMTargetMachineRef);
+/* On n functions of the module only: one PassBuilder for all of them. */
+void ir_run_passes_on(LLVMModuleRef, LLVMValueRef *functions, unsigned n, const char *passes);
+/* Neither passes nor the code generator spend time on the function from now on. */
+void ir_leave_unoptimised(LLVMValueRef f);
 void ir_run_function_passes(LLVMValueRef f, const char *passes, LLVMTargetMachineRef);
 LLVMValueRef ir_function_of(LLVMValueRef instruction);
 /* "llvm.memcpy", without the types; "" for what is no intrinsic, or no function */

@@ -80,7 +80,7 @@ static bool wants_whole_pipeline(const struct options *o)
     return o->beside;
 }
 /* With -O3 and more the host's versions of regions are optimised like the rest, too. */
-static bool want_lower_host(const struct job *j)
+static bool want_host_versions(const struct job *j)
 {
     const char *level = j->opt->level ? j->opt->level : "0";
     return want_host(j) && !j->opt->gcc && strlen(level) == 1 && strchr("12sz", *level) &&
@@ -397,7 +397,7 @@ static void host_ir(const struct job *j, unsigned i, struct proc *p)
     WORDS_ADD(&p->argv, "-o", drv_job_file(j, "host.bc"));
 }
 
-static void lower_host(const struct job *j, unsigned i, struct proc *p)
+static void host_versions(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
     WORDS_ADD(&p->argv, drv_tool("omp-device"),
@@ -411,7 +411,7 @@ static void host(const struct job *j, unsigned i, struct proc *p)
     WORDS_ADD(&p->argv, drv_host_cc(j->opt), direct(j) ? "-c" : "-S", "-w");
     if (want_assemble(j) && !j->opt->save) /* a comment ends where a file's name has a newline */
         words_add(&p->argv, "-fno-verbose-asm");
-    if (want_lower_host(j))
+    if (want_host_versions(j))
         compile_host(j, p, "ir", "versions.bc");
     else
         compile_host(j, p, "cpp-output", "host.c");
@@ -715,11 +715,11 @@ const struct stage drv_stages[STAGES] = {
                   NULL, NULL, look_up, NULL },
     [DEVICE_GPU] = { "device-gpu", "compiling the GPU part of", AFTER(LOOK_UP), want_device_gpu,
                      NULL, device_gpu, NULL, NULL },
-    [HOST_IR] = { "host-ir", "compiling the host part of", AFTER(SPLIT), want_lower_host, NULL,
+    [HOST_IR] = { "host-ir", "compiling the host part of", AFTER(SPLIT), want_host_versions, NULL,
                   host_ir, NULL, NULL },
-    [LOWER_HOST] = { "host-versions", "compiling the host part of", AFTER(HOST_IR), want_lower_host,
-                     NULL, lower_host, NULL, NULL },
-    [HOST] = { "host", "compiling the host part of", AFTER(SPLIT) | AFTER(LOWER_HOST), want_host,
+    [HOST_VERSIONS] = { "host-versions", "compiling the host part of", AFTER(HOST_IR),
+                        want_host_versions, NULL, host_versions, NULL, NULL },
+    [HOST] = { "host", "compiling the host part of", AFTER(SPLIT) | AFTER(HOST_VERSIONS), want_host,
                NULL, host, NULL, NULL },
     [DEVICE_EMU] = { "device-emu", "compiling the emulated device's part of", AFTER(LOOK_UP),
                      want_device_emu, NULL, device_emu, NULL, NULL },

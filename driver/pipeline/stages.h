@@ -11,7 +11,7 @@ enum stage_id {
     LOOK_UP,
     DEVICE_GPU,
     HOST_IR,
-    LOWER_HOST,
+    HOST_VERSIONS,
     HOST,
     DEVICE_EMU,
     LOWER_GPU,

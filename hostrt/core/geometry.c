@@ -246,11 +246,10 @@ static bool limits_threads(const struct ompgpu_device *dev, const struct ompgpu_
 
 /* A thread for each iteration, on as many teams as the program allows if they can be so large. */
 static struct ompgpu_geometry cover(const struct ompgpu_device *dev, struct ompgpu_function *f,
-                                    const struct ompgpu_launch *l, unsigned threads)
+                                    const struct ompgpu_launch *l, unsigned threads, int teams)
 {
     const unsigned warp = warp_size(dev), trip = (unsigned)l->trip; /* at most 2^31 */
     const unsigned most = limits_threads(dev, l) ? threads : most_threads(dev, f);
-    const int teams = ompgpu_team_icvs(dev).num_teams;
     const uint64_t needed = (uint64_t)threads * (unsigned)(teams > 0 ? teams : 0);
     if (teams > 0 && needed < trip) {
         unsigned larger = ((trip - 1) / (unsigned)teams / warp + 1) * warp;
@@ -267,7 +266,7 @@ struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct o
     if (!(l->flags & OMPGPU_LAUNCH_TEAMS))
         return g;
     if (covers(l))
-        return numbered(dev, f, l, cover(dev, f, l, g.threads));
+        return numbered(dev, f, l, cover(dev, f, l, g.threads, icvs.num_teams));
     if (l->num_teams > 0)
         g.teams = (unsigned)l->num_teams;
     else if (icvs.num_teams > 0)

@@ -93,15 +93,9 @@ static void find_versions(struct versions *v, LLVMModuleRef module)
         see_instructions(v, v->found[v->scanned++], false);
 }
 
-static void keep_as_it_is(LLVMValueRef f)
+static bool is_to_be_inlined(LLVMValueRef f)
 {
-    if (ir_has(f, "alwaysinline") && !ir_has(f, "norecurse"))
-        return;
-    static const char *const others[] = { "alwaysinline", "inlinehint", "optsize", "minsize" };
-    for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
-        ir_remove_attribute(f, others[i]);
-    ir_add_attribute(f, "noinline");
-    ir_add_attribute(f, "optnone");
+    return ir_has(f, "alwaysinline") && !ir_has(f, "norecurse");
 }
 
 bool ir_lower_versions(const char *from, const char *to)
@@ -118,9 +112,10 @@ bool ir_lower_versions(const char *from, const char *to)
         return false;
     }
     find_versions(&v, module);
-    ir_run_passes_on(module, v.found, v.nfound, "function(sroa,early-cse,simplifycfg)", NULL);
+    ir_run_passes_on(module, v.found, v.nfound, "function(sroa,early-cse,simplifycfg)");
     for (unsigned i = 0; i < v.nfound; i++)
-        keep_as_it_is(v.found[i]);
+        if (!is_to_be_inlined(v.found[i]))
+            ir_leave_unoptimised(v.found[i]);
     ir_verify(module, "lowering the host's versions");
     if (!LLVMWriteBitcodeToFile(module, to))
         return true;
