@@ -33,6 +33,7 @@ SAME_MEMBER(heap_locks);
 SAME_MEMBER(heap_places);
 SAME_MEMBER(trip);
 SAME_MEMBER(inner);
+SAME_MEMBER(begin);
 SAME_MEMBER(rest);
 SAME_MEMBER(cancellation);
 SAME_MEMBER(mailbox);

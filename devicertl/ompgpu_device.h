@@ -89,11 +89,14 @@ struct __ompgpu_env {
     unsigned *heap_locks;
     unsigned heap_places;
     /* covering kernels: the iterations of the league's loop nest, at most an iteration a thread; of
-     * its loops but the first, what divides by their trip counts */
+     * its loops but the first, what divides by their trip counts (a / d is a * multiplier >> shift,
+     * with 64 bits); where there is no strided kernel, the number that the first iteration of this
+     * launch, which may be one of several, has in the nest of loops 0 … k, modulo 2^32 */
     unsigned trip;
     struct __ompgpu_divisor {
         unsigned multiplier, shift;
     } inner[3];
+    unsigned begin[4];
     /* wide kernels: `trip` counts groups of iterations; those after the last whole group.  Tiled
      * ones: the grid has `trip` rows of tiles, and `rest` planes */
     unsigned rest;
@@ -550,6 +553,12 @@ __OMPGPU_LEAGUE_ROWS(64, unsigned long long)
  *
  *   struct __ompgpu_digit32 j = __ompgpu_league_digit32(env, covering, k, &rest, &stride, nj);
  *
+ * In one that has no strided form, of loop k >= 0, with `number` what the iteration has in the nest
+ * of loops 0 … k, and `rest` what it has in that of the launch; moved: they differ.  So a sum of
+ * digits that makes the number again costs nothing.
+ *
+ *   struct __ompgpu_digit32 j = __ompgpu_own_digit(env, k, moved, &rest, &number, nj);
+ *
  * add: at += step + carry; the value says whether there is a carry.  add_first: the value says
  * whether the result is still inside of the nest. */
 #define __OMPGPU_DIGITS(W, T)                                                                      \
@@ -574,6 +583,27 @@ __OMPGPU_LEAGUE_ROWS(64, unsigned long long)
 __OMPGPU_DIGITS(32, unsigned)
 __OMPGPU_DIGITS(64, unsigned long long)
 #undef __OMPGPU_DIGITS
+/* By the trip count of loop k > 0 of the league's nest. */
+__OMPGPU_HELPER unsigned __ompgpu_divide(const struct __ompgpu_env *env, unsigned loop, unsigned a)
+{
+    const struct __ompgpu_divisor d = env->inner[loop - 1];
+    a = (unsigned)((unsigned long long)a * d.multiplier >> d.shift);
+    __builtin_assume(a <= ~0u / 2);
+    return a;
+}
+__OMPGPU_HELPER struct __ompgpu_digit32 __ompgpu_own_digit(const struct __ompgpu_env *env,
+                                                           unsigned loop, _Bool moved,
+                                                           unsigned *rest, unsigned *number,
+                                                           unsigned n)
+{
+    unsigned at = *number;
+    if (loop) {
+        *rest = __ompgpu_divide(env, loop, *rest);
+        *number = moved ? *rest + env->begin[loop - 1] : *rest;
+        at -= *number * n;
+    }
+    return (struct __ompgpu_digit32){ .at = at, .n = n };
+}
 /* digit W of a number of type T; NAME 32, 64, or wide32: a 32-bit digit of a 64-bit number */
 #define __OMPGPU_SPLIT(NAME, W, T)                                                                 \
     __OMPGPU_HELPER struct __ompgpu_digit##W __ompgpu_first_digit##NAME(T at, T step, T n) {       \
@@ -587,10 +617,8 @@ __OMPGPU_DIGITS(64, unsigned long long)
         const struct __ompgpu_env *env, _Bool covering, unsigned loop, T *at, T *step, T n) {      \
         if (!covering)                                                                             \
             return __ompgpu_digit##NAME(at, step, n);                                              \
-        const struct __ompgpu_divisor d = env->inner[loop - 1];                                    \
         const unsigned a = (unsigned)*at;                                                          \
-        *at = (unsigned)((unsigned long long)a * d.multiplier >> 32) >> d.shift;                   \
-        __builtin_assume(*at <= ~0u / 2);                                                          \
+        *at = __ompgpu_divide(env, loop, a);                                                       \
         return (struct __ompgpu_digit##W){ .at = a - *at * n, .step = 0, .n = n };                 \
     }
 __OMPGPU_SPLIT(32, 32, unsigned)

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full /* "OMPGPU" */
-#define OMPGPU_IMAGE_VERSION 9u
+#define OMPGPU_IMAGE_VERSION 10u
 enum ompgpu_image_kind {
     OMPGPU_IMAGE_PTX = 1,
     OMPGPU_IMAGE_CUBIN = 2,

@@ -29,6 +29,7 @@ struct ompgpu_env {
     struct ompgpu_divisor {
         unsigned multiplier, shift;
     } inner[3];
+    unsigned begin[4];
     unsigned rest;
     unsigned cancellation;
     struct ompgpu_mailbox *mailbox;

@@ -4,7 +4,8 @@
  *   wide       a thread runs a group of iterations, with accesses   where what it streams turns
  *              of 16 bytes                                          out disjoint and aligned
  *   tiled      teams run tiles of a nest                            where tiles fit the nest
- *   covering   a thread runs an iteration                           where there are enough threads
+ *   covering   a thread runs an iteration                           where there are enough threads,
+ *              or in several launches where there is no strided form
  *   strided    a thread runs as many as there are for it
  *
  * in this order; a region has the kernels for which its loop is fit (codegen/c/device/region.c).

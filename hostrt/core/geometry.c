@@ -24,11 +24,12 @@
  * Where that makes a thread or more for each iteration, the region's covering kernel is launched,
  * if it has one, else the strided one.  Without a strided one (OMPGPU_LAUNCH_COVERS: nothing tells
  * how many teams there are) the launch covers the loop: OMP_NUM_TEAMS makes larger teams, where
- * these are enough. */
+ * these are enough.  A nest of more than 2^31 iterations is launched in parts. */
 #include <math.h>
 #include "hostrt/core/core.h"
 #include "hostrt/occupancy.h"
 
+#define MOST_COVERED ((uint64_t)1 << 31) /* iterations of a launch */
 enum { GRID_LIMIT = 0x7fffffff, PLANES_LIMIT = 65535, GENERIC_WAVES = 4, MOST_WARPS = 32 };
 
 static unsigned smaller(unsigned long long a, unsigned b) { return a < b ? (unsigned)a : b; }
@@ -244,17 +245,20 @@ static bool limits_threads(const struct ompgpu_device *dev, const struct ompgpu_
            dev->icvs.thread_limit > 0 || dev->icvs.num_threads > 0;
 }
 
-/* A thread for each iteration, on as many teams as the program allows if they can be so large. */
+/* A thread for each iteration, on as many teams as the program allows if they can be so large; of
+ * teams of a power of two there are no more threads than can be numbered. */
 static struct ompgpu_geometry cover(const struct ompgpu_device *dev, struct ompgpu_function *f,
                                     const struct ompgpu_launch *l, unsigned threads, int teams)
 {
-    const unsigned warp = warp_size(dev), trip = (unsigned)l->trip; /* at most 2^31 */
+    const unsigned warp = warp_size(dev), trip = smaller(l->trip, (unsigned)MOST_COVERED);
     const unsigned most = limits_threads(dev, l) ? threads : most_threads(dev, f);
     const uint64_t needed = (uint64_t)threads * (unsigned)(teams > 0 ? teams : 0);
     if (teams > 0 && needed < trip) {
         unsigned larger = ((trip - 1) / (unsigned)teams / warp + 1) * warp;
         threads = larger <= most ? larger : threads;
     }
+    if (trip > MOST_COVERED - threads)
+        threads = 1u << (31 - __builtin_clz(threads));
     return (struct ompgpu_geometry){ trip ? (trip - 1) / threads + 1 : 1, threads };
 }
 
@@ -279,12 +283,12 @@ struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct o
 /* ------------------------------------------------------------------ the covering form
  * Iterations are taken apart into those of the nest's loops by a multiplication (Granlund and
  * Montgomery, "Division by invariant integers using multiplication", 1994): for a < 2^31 and
- * 2^(s-1) < d <= 2^s, a / d is the upper half of a * m, shifted by s - 1, with m the next number
- * above 2^(31+s) / d, which has 32 bits. */
+ * 2^(s-1) < d <= 2^s, a / d is a * m / 2^(31+s), with m the next number above 2^(31+s) / d, which
+ * has 32 bits.  d: 1 … 2^31. */
 static struct ompgpu_divisor divisor(unsigned d)
 {
-    unsigned s = 32 - (unsigned)__builtin_clz(d - 1);
-    return (struct ompgpu_divisor){ (unsigned)(((uint64_t)1 << (31 + s)) / d + 1), s - 1 };
+    unsigned s = d > 1 ? 32 - (unsigned)__builtin_clz(d - 1) : 0;
+    return (struct ompgpu_divisor){ (unsigned)(((uint64_t)1 << (31 + s)) / d + 1), 31 + s };
 }
 
 /* A team for each tile.  Not where a clause or a variable says how many there are, or how large,
@@ -307,7 +311,7 @@ unsigned ompgpu_tiles(const struct ompgpu_device *dev, const struct ompgpu_funct
                    all = across * width * down * height, useful = columns * rows;
     uint64_t planes = 1;
     for (unsigned i = 0; i + 2 < n; i++) {
-        if (l->trips[i] < 1 + (i != 0) || l->trips[i] > PLANES_LIMIT)
+        if (!l->trips[i] || l->trips[i] > PLANES_LIMIT)
             return 0;
         planes *= l->trips[i];
         if (i)
@@ -321,18 +325,81 @@ unsigned ompgpu_tiles(const struct ompgpu_device *dev, const struct ompgpu_funct
     return (unsigned)(across * down * planes);
 }
 
-/* Threads have numbers below 2^31, too; d of the above is 2 at least. */
+/* A part of a nest: `rows` iterations of loop `cut`, each with all `inside` that the loops in it
+ * have, in one iteration of the loops around it. */
+struct part {
+    unsigned cut;
+    uint64_t rows, inside;
+};
+
+/* Whether a launch takes parts of the nest, all of which have iterations. */
+static bool has_parts(const struct ompgpu_launch *l, struct part *p)
+{
+    unsigned loop = l->nloops;
+    p->inside = 1;
+    while (loop && l->trips[loop - 1] <= MOST_COVERED / p->inside)
+        p->inside *= l->trips[--loop];
+    p->cut = loop - 1;
+    p->rows = MOST_COVERED / p->inside;
+    return loop;
+}
+
+/* The part's first iteration of loop k. */
+static unsigned first_of(const struct ompgpu_launch *l, const struct ompgpu_env *env, unsigned k)
+{
+    return env->begin[k] - (k ? env->begin[k - 1] * (unsigned)l->trips[k] : 0);
+}
+
+static unsigned iterations_of(const struct ompgpu_launch *l, const struct part *p,
+                              const struct ompgpu_env *env)
+{
+    const uint64_t left = l->trips[p->cut] - first_of(l, env, p->cut);
+    return (unsigned)(p->inside * (left < p->rows ? left : p->rows));
+}
+
+bool ompgpu_next_part(const struct ompgpu_function *f, const struct ompgpu_launch *l,
+                      struct ompgpu_env *env)
+{
+    struct part p;
+    if (!covers(l) || l->nloops < 2 || !env->trip ||
+        (f->entry->flags & (OMPGPU_KERNEL_TILED | OMPGPU_KERNEL_LANES)) || !has_parts(l, &p))
+        return false;
+    unsigned loop = p.cut;
+    uint64_t by = p.rows;
+    for (; l->trips[loop] - first_of(l, env, loop) <= by; by = 1)
+        if (!loop--)
+            return false;
+    env->begin[loop] += (unsigned)by; /* the loops inside start again */
+    while (++loop < l->nloops)
+        env->begin[loop] = env->begin[loop - 1] * (unsigned)l->trips[loop];
+    env->trip = iterations_of(l, &p, env);
+    return true;
+}
+
+/* The first part; 0: there are no iterations. */
+static unsigned first_part(const struct ompgpu_launch *l, const struct ompgpu_env *env)
+{
+    struct part p;
+    for (unsigned i = 0; i < l->nloops; i++)
+        if (!l->trips[i])
+            return 0;
+    return has_parts(l, &p) ? iterations_of(l, &p, env) : (unsigned)p.inside;
+}
+
+/* Threads have numbers below 2^31, too.  Where something asks for the iterations of a nest, it has
+ * some: else no thread may divide by their number. */
 bool ompgpu_covers(const struct ompgpu_launch *l, struct ompgpu_geometry g, struct ompgpu_env *env)
 {
-    uint64_t threads = (uint64_t)g.teams * g.threads, trip = l->trips[0];
-    if (threads > GRID_LIMIT + (uint64_t)covers(l) || (!trip && !covers(l)) || trip > threads)
+    const uint64_t threads = (uint64_t)g.teams * g.threads;
+    if (threads > GRID_LIMIT + (uint64_t)covers(l))
         return false;
-    for (unsigned i = 1; i < l->nloops; i++) {
-        if (l->trips[i] < 2 || l->trips[i] > threads || trip * l->trips[i] > threads)
+    env->trip = covers(l) ? first_part(l, env) : 1;
+    for (unsigned i = 0; i < l->nloops && env->trip; i++) {
+        if (!covers(l) && (l->trips[i] > threads || env->trip * l->trips[i] > threads))
             return false;
-        trip *= l->trips[i];
-        env->inner[i - 1] = divisor((unsigned)l->trips[i]);
+        env->trip *= covers(l) ? 1 : (unsigned)l->trips[i];
+        if (i && env->trip)
+            env->inner[i - 1] = divisor((unsigned)l->trips[i]);
     }
-    env->trip = (unsigned)trip;
-    return true;
+    return env->trip <= threads && (env->trip || covers(l));
 }

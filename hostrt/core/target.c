@@ -155,9 +155,12 @@ static int run_kernel(struct running *r, struct ompgpu_region *region,
     double start = ompgpu_watch_clock();
     if (ompgpu_watched())
         ompgpu_stale_before(r->dev, &r->where, r->maps, r->nmaps);
-    int bad =
-        r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->arguments);
-    r->launched |= !bad;
+    int bad;
+    do {
+        bad =
+            r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->arguments);
+        r->launched |= !bad;
+    } while (!bad && ompgpu_next_part(r->function, launch, &env));
     if (!bad && last && r->thread->nexpected && !env.mailbox)
         ompgpu_back_prefetch(r->thread, r->dev);
     if (!bad && (last || ompgpu_watched()))

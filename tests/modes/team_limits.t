@@ -23,7 +23,14 @@ check "more than 2^31 iterations at most: two" forms 2 "$P\nfor (int i = from; i
 check "... an unsigned" forms 2 "$P\nfor (unsigned i = 0; i < u; i++) x[i] = 1;"
 check "... a long" forms 2 "$P\nfor (long i = 0; i < m; i++) x[i] = 1;"
 check "... !=" forms 2 "$P\nfor (int i = 0; i != n; i++) x[i] = 1;"
-check "... a nest" forms 2 "$P collapse(2)\nfor (int i = 0; i < n; i++)\nfor (int j = 0; j < n; j++) x[i * n + j] = 1;"
+check "a nest of such loops: one" forms 1 "$P collapse(2)\nfor (int i = 0; i < n; i++)\nfor (int j = 0; j < n; j++) x[i * n + j] = 1;"
+check "... triangular" forms 1 "$P collapse(2)\nfor (int i = 0; i < n; i++)\nfor (int j = 0; j <= i; j++) x[i * n + j] = 1;"
+check "... the outer one of any int" forms 1 "$P collapse(2)\nfor (unsigned i = from; i != u; i++)\nfor (int j = 0; j < n; j++) x[i * n + j] = 1;"
+check "... with schedule(dynamic)" forms 1 "$P collapse(2) schedule(dynamic)\nfor (int i = 0; i < n; i++)\nfor (int j = 0; j < n; j++) x[i * n + j] = 1;"
+check "an inner one from a variable on: two" forms 2 "$P collapse(2)\nfor (int i = 0; i < n; i++)\nfor (int j = from; j < n; j++) x[i * n + j] = 1;"
+check "... a long outside" forms 2 "$P collapse(2)\nfor (long i = 0; i < m; i++)\nfor (int j = 0; j < n; j++) x[i * n + j] = 1;"
+check "... num_teams" forms 2 "$P num_teams(n) collapse(2)\nfor (int i = 0; i < n; i++)\nfor (int j = 0; j < n; j++) x[i * n + j] = 1;"
+check "... -fompgpu-team-limits" forms 2 "$P collapse(2)\nfor (int i = 0; i < n; i++)\nfor (int j = 0; j < n; j++) x[i * n + j] = 1;" -fompgpu-team-limits
 check "a body that asks for its team: two" forms 2 "$P\nfor (int i = 0; i < n; i++) x[i] = (float)omp_get_team_num();"
 check "... by a function" forms 2 "$P\nfor (int i = 0; i < n; i++) x[i] = (float)f(i);"
 

@@ -80,7 +80,7 @@ static const struct cover {
     { "nest", 10, 128, 3, { 2, 32, 20 }, 1280, 0 },
     { "nest, one more", 10, 128, 2, { 61, 21 }, 0, 0 },
     { "nest, an empty inner loop", 10, 128, 2, { 7, 0 }, 0, 0 },
-    { "nest, an inner loop of one iteration", 10, 128, 2, { 7, 1 }, 0, 0 },
+    { "nest, an inner loop of one iteration", 10, 128, 2, { 7, 1 }, 7, 0 },
     { "2^31 - 1 threads", 0x7fffffff, 1, 1, { 0x7fffffff }, 0x7fffffff, 0 },
     { "2^31 threads", 1 << 24, 128, 1, { 1 }, 0, 0 },
     { "2^31 threads, without a strided form", 1 << 24, 128, 1, { 1u << 31 }, 1u << 31, COVERS },
@@ -88,7 +88,96 @@ static const struct cover {
     { "a product that is 0 modulo 2^64", 1 << 23, 128, 4, { 1 << 16, 1 << 16, 1 << 16, 1 << 16 }, 0, 0 },
     { "a product that is 4 modulo 2^64", 1 << 23, 128, 2, { (1ull << 63) + 2, 2 }, 0, 0 },
     { "a trip count above 2^32", 1 << 23, 128, 2, { 2, (1ull << 32) + 2 }, 0, 0 },
+    { "nest without a strided form", 10, 128, 3, { 2, 32, 20 }, 1280, COVERS },
+    { "..., one more", 10, 128, 2, { 61, 21 }, 0, COVERS },
 };
+
+/* A nest without a strided form: in how many parts it is launched. */
+static const struct parts_row {
+    const char *what;
+    unsigned nloops;
+    unsigned long long trips[4];
+    unsigned parts;
+} parts_rows[] = {
+    { "one", 2, { 1000, 1000 }, 1 },
+    { "no iteration", 3, { 5, 0, 1u << 31 }, 1 },
+    { "no iteration outside", 2, { 0, 1u << 31 }, 1 },
+    { "2^31", 3, { 1 << 10, 1 << 11, 1 << 10 }, 1 },
+    { "a row more", 2, { (1 << 11) + 1, 1 << 20 }, 2 },
+    { "2048^3", 3, { 2048, 2048, 2048 }, 4 },
+    { "2047^3", 3, { 2047, 2047, 2047 }, 4 },
+    { "long rows", 2, { 5, 0x7fffffff }, 5 },
+    { "the longest", 2, { 3, 1u << 31 }, 3 },
+    { "long planes", 3, { 3, 100000, 50000 }, 9 },
+    { "... of which not all are full", 3, { 3, 70000, 50000 }, 6 },
+    { "a long outer loop", 2, { 0xffffffff, 1 }, 2 },
+    { "... and inner ones of one iteration", 4, { 0xffffffff, 1, 1, 1 }, 2 },
+    { "four loops", 4, { 3, 2, 80000, 30000 }, 12 },
+    { "a loop of one iteration in between", 4, { 3, 1, 80000, 30000 }, 6 },
+};
+/* As a kernel does it (devicertl/ompgpu_device.h, __ompgpu_own_digit). */
+static void digits(const struct ompgpu_env *env, const struct parts_row *r, unsigned id, unsigned *at)
+{
+    unsigned rest = id, number = id + env->begin[r->nloops - 1];
+    for (unsigned k = r->nloops; k--;) {
+        at[k] = number;
+        if (!k)
+            return;
+        rest = (unsigned)((uint64_t)rest * env->inner[k - 1].multiplier >> env->inner[k - 1].shift);
+        number = rest + env->begin[k - 1];
+        at[k] -= number * (unsigned)r->trips[k];
+    }
+}
+/* The iteration's number in the nest, or -1: it is outside. */
+static __int128 number_of(const struct parts_row *r, const unsigned *at)
+{
+    __int128 n = 0;
+    for (unsigned k = 0; k < r->nloops; k++) {
+        if (at[k] >= r->trips[k])
+            return -1;
+        n = n * (__int128)r->trips[k] + at[k];
+    }
+    return n;
+}
+static void parts(struct ompgpu_device *dev)
+{
+    struct ompgpu_kernel_entry entry = { .mode = 1 };
+    dev->icvs = (struct ompgpu_icvs){ 0 };
+    for (unsigned i = 0; i < COUNT(parts_rows); i++) {
+        const struct parts_row *r = &parts_rows[i];
+        struct ompgpu_function f = { .entry = &entry, .max_threads = 1024 };
+        struct ompgpu_launch l = { .flags = LOOP | COVERS, .nloops = r->nloops, .trip = 1 };
+        struct ompgpu_env env = { .trip = 0 };
+        unsigned n = 0, wrong = 0;
+        __int128 done = 0;
+        memcpy(l.trips, r->trips, sizeof l.trips);
+        for (unsigned k = 0; k < r->nloops; k++)
+            l.trip *= r->trips[k];
+        struct ompgpu_geometry g = ompgpu_geometry(dev, &f, &l);
+        OK(ompgpu_covers(&l, g, &env), "parts: %s: threads for one", r->what);
+        do {
+            /* in order, without a gap: at the ends and at some places in between */
+            for (unsigned k = 0; k < 1000 && env.trip; k++) {
+                unsigned at[4], id = k < 100 ? k : k < 200 ? env.trip - 1 - (k - 100) : (unsigned)((uint64_t)env.trip * (k - 200) / 800);
+                if (id >= env.trip)
+                    continue;
+                digits(&env, r, id, at);
+                wrong += number_of(r, at) != done + id;
+            }
+            wrong += env.trip > (uint64_t)g.teams * g.threads;
+            done += env.trip;
+        } while (++n < 100 && ompgpu_next_part(&f, &l, &env));
+        __int128 all = 1;
+        for (unsigned k = 0; k < r->nloops; k++)
+            all *= (__int128)r->trips[k];
+        if (!OK(n == r->parts && done == all && !wrong, "parts: %s", r->what))
+            printf("# %u parts, %u wrong places, %lld iterations\n", n, wrong, (long long)done);
+        entry.flags = OMPGPU_KERNEL_TILED;
+        memset(env.begin, 0, sizeof env.begin);
+        OK(!ompgpu_next_part(&f, &l, &env), "parts: %s: none of tiles", r->what);
+        entry.flags = 0;
+    }
+}
 
 static void cover(void)
 {
@@ -108,7 +197,7 @@ static void divide(void)
     unsigned wrong = 0;
     for (unsigned i = 0; i < 3000; i++) {
         unsigned power = 1u << (1 + i % 30), d = i < 1000 ? i + 2 : power + i / 30 % 3 - (i / 30 % 2) * (i % 1000) % power;
-        struct ompgpu_launch l = { .nloops = 2, .trips = { 1, d < 2 ? 2 : d } };
+        struct ompgpu_launch l = { .nloops = 2, .trips = { 1, d ? d : 1 } };
         struct ompgpu_env env = { .trip = 0 };
         d = (unsigned)l.trips[1];
         wrong += !ompgpu_covers(&l, (struct ompgpu_geometry){ 0x7fffffff, 1 }, &env);
@@ -118,7 +207,7 @@ static void divide(void)
             for (unsigned e = 0; e < 3; e++) {
                 unsigned x = e == 0 ? a : e == 1 ? a + d - 1 : a - 1;
                 x = x > 0x7fffffff ? 0x7fffffff : x;
-                wrong += (unsigned)((uint64_t)x * env.inner[0].multiplier >> 32) >> env.inner[0].shift != x / d;
+                wrong += (unsigned)((uint64_t)x * env.inner[0].multiplier >> env.inner[0].shift) != x / d;
             }
         }
     }
@@ -215,7 +304,7 @@ static const struct tile_row {
     { "four loops", 3, 4, { 2, 3, 64, 64 }, 0, 0, 0, 96 },
     { "others", 5, 4, { 13, 37, 9, 40 }, 0, 0, 0, 0 },
     { "others", 5, 4, { 13, 37, 16, 64 }, 0, 0, 0, 13 * 37 * 4 },
-    { "four loops, one of an iteration", 3, 4, { 2, 1, 64, 64 }, 0, 0, 0, 0 },
+    { "four loops, one of an iteration", 3, 4, { 2, 1, 64, 64 }, 0, 0, 0, 32 },
     { "an empty loop", 3, 2, { 0, 6400 }, 0, 0, 0, 0 },
     { "another", 3, 2, { 6400, 0 }, 0, 0, 0, 0 },
     { "65535 rows of tiles", 5, 2, { 65535 * 8, 32 }, 0, 0, 0, 65535 },
@@ -246,7 +335,7 @@ static bool each_once(const struct ompgpu_env *env, const struct tile_row *r)
     for (unsigned plane = 0; plane < planes; plane++) {
         unsigned at = plane, again = 0, factor = 1;
         for (unsigned k = n - 2; k-- > 1;) {
-            unsigned count = (unsigned)r->trips[k], rest = (unsigned)((uint64_t)at * env->inner[k - 1].multiplier >> 32) >> env->inner[k - 1].shift;
+            unsigned count = (unsigned)r->trips[k], rest = (unsigned)((uint64_t)at * env->inner[k - 1].multiplier >> env->inner[k - 1].shift);
             if (at - rest * count >= count)
                 return false;
             again += (at - rest * count) * factor, factor *= count, at = rest;
@@ -356,6 +445,7 @@ int main(int argc, char **argv)
         }
     }
     cover();
+    parts(&dev);
     divide();
     tiles(&dev);
     lanes(&dev);

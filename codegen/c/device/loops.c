@@ -328,6 +328,41 @@ static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who
         cg_line(cg, "__builtin_assume(!@covering || %s.at < %s.n);", at, at);
 }
 
+/* The thread's own iteration of the league's, where there is no strided form: `if`, as a loop. */
+static void open_covered(struct cg *cg, const struct nest *n)
+{
+    const char *more = cg_strf(cg, "__ompgpu_has_iteration(@id, @env->trip)"),
+               *rest = cg_strf(cg, "@id");
+    if (n->tiled) {
+        more = cg_strf(cg, IS_TILED " ? @tile.inside : %s", more);
+        rest = cg_strf(cg, IS_TILED " ? @tile.rest : %s", rest);
+    }
+    cg_line(cg, "const unsigned @id = __OMPGPU_LEAGUE_THREAD;");
+    cg_line(cg, "unsigned @rest = %s;", rest);
+    cg_open(cg, "for (_Bool @more = %s; @more; @more = 0)", more);
+}
+
+/* Tiles are not moved. */
+static void open_covered_digits(struct cg *cg, const struct nest *n)
+{
+    declare_tile(cg, n);
+    open_covered(cg, n);
+    for (unsigned j = 0; j < n->n; j++)
+        cg_line(cg, "__builtin_assume(%s != 0);", n->l[j].trip);
+    cg_line(cg, "const _Bool @moved = %s;", n->tiled ? cg_strf(cg, "!" IS_TILED) : "1");
+    cg_line(cg, "unsigned @number = @moved ? @rest + @env->begin[%u] : @rest;", n->n - 1);
+    for (unsigned j = n->n; j--;) {
+        const char *own = cg_strf(cg, "__ompgpu_own_digit(@env, %u, @moved, &@rest, &@number, %s)",
+                                  j, n->l[j].trip),
+                   *placed = cg_strf(cg, "__ompgpu_first_digit32(%s, 0, %s)", tile_member(cg, n, j),
+                                     n->l[j].trip);
+        cg_line(cg, "const struct __ompgpu_digit32 %s = %s;", n->l[j].at,
+                place_of(cg, n, j, placed, own));
+    }
+    if (is_dependent(n))
+        cg_line(cg, "__builtin_assume(%s.at < %s.n);", n->l[0].at, n->l[0].at);
+}
+
 /* Iterations of a nest between constants; 0: it is another one, or they take more than 31 bits. */
 static unsigned constant_total(const struct nest *n)
 {
@@ -344,8 +379,12 @@ static void open_constant_nest(struct cg *cg, const struct nest *n, enum cg_who 
 {
     const char *it = cg_strf(cg, "@it"), *total = cg_strf(cg, "%u", constant_total(n));
     declare_tile(cg, n);
-    open_loop(cg, n, 32, it, who, total);
-    cg_line(cg, "unsigned @rest = %s.at;", it);
+    if (n->covered) {
+        open_covered(cg, n);
+    } else {
+        open_loop(cg, n, 32, it, who, total);
+        cg_line(cg, "unsigned @rest = %s.at;", it);
+    }
     for (unsigned j = n->n; j--;) {
         const char *at = cg_strf(cg, j ? "@rest %% (unsigned)%s" : "@rest", n->l[j].trip);
         cg_line(cg, "const struct __ompgpu_digit%u %s = { .at = %s, .n = %s };",
@@ -361,6 +400,13 @@ static void open_constant_nest(struct cg *cg, const struct nest *n, enum cg_who 
 static void open_digits(struct cg *cg, const struct nest *n, const struct level *l, struct range r)
 {
     bool serial = l->kind == SERIAL;
+    if (n->covered) {
+        if (constant_total(n))
+            open_constant_nest(cg, n, l->who);
+        else
+            open_covered_digits(cg, n);
+        return;
+    }
     if (!strcmp(r.lo, "0") && !serial) {
         (constant_total(n) ? open_constant_nest : open_all_digits)(cg, n, l->who);
         return;
@@ -587,9 +633,9 @@ static void share_iterations(struct cg *cg, struct nest *n, const struct level *
     unsigned open = cg->out->open;
     for (; d + 1 < nlevels && !n->covered; d++)
         r = open_level(cg, n, &levels[d], d, r);
-    if (n->covered)
+    if (n->covered && n->n == 1)
         k = open_own(cg);
-    else if (in_batches(n, last, r, p))
+    else if (!n->covered && in_batches(n, last, r, p))
         k = open_batches(cg, n, last);
     else if (n->n == 1)
         k = open_single(cg, n, last, r);
@@ -631,7 +677,7 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
                  (cg->lanes ? cg_lanes_cover(cg, cg->plan) : cg_has_strided_form(cg, cg->plan));
     n.covered = !n.covering && !cg->lanes && cg->plan && c == cg->plan->inner &&
                 cg_has_covering_form(cg, cg->plan);
-    n.tiled = n.covering && !cg->lanes && cg_has_tiled_form(cg, cg->plan);
+    n.tiled = (n.covering || n.covered) && !cg->lanes && cg_has_tiled_form(cg, cg->plan);
     if (n.covering)
         assume_nonempty(cg, &n);
     bool rows = cg_shares_rows(cg, c, who);
@@ -727,14 +773,17 @@ static bool can_be_covered(const struct omp_loop *l)
                            least->is_constant && least->value >= 0);
 }
 
-/* A single loop of which nothing tells how many teams run it is always covered, unless the program
- * says how many there are, or is to be able to. */
+/* A loop of which nothing tells how many teams run it is always covered, unless the program says
+ * how many there are, or is to be able to.  A nest may take several launches, between which the
+ * first iterations of its outer loops differ; so the outermost may have 2^32. */
 bool cg_has_strided_form(const struct cg *cg, const struct cg_plan *p)
 {
     const struct omp_construct *c = p->inner;
-    return cg_has_covering_form(cg, p) &&
-           (cg->unit->team_limits || c->nloops > 1 || !c->unnumbered ||
-            cg_clause(p->teams, OMPC_NUM_TEAMS) || !can_be_covered(&c->loops[0]));
+    bool covered = !cg->unit->team_limits && c->unnumbered && !cg_clause(p->teams, OMPC_NUM_TEAMS);
+    for (unsigned i = 0; i < c->nloops && covered; i++)
+        covered = can_be_covered(&c->loops[i]) ||
+                  (i == 0 && c->nloops > 1 && c->loops[0].iv->type->size <= 4);
+    return cg_has_covering_form(cg, p) && !covered;
 }
 
 bool cg_lanes_cover(const struct cg *cg, const struct cg_plan *p)

@@ -258,24 +258,25 @@ const char *cg_strided_kernel(struct cg *cg, const struct omp_construct *target)
 static void write_kernels(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
                           const char *parameters, const char *bytes, unsigned flags)
 {
-    bool covering = cg_has_covering_form(cg, p), strides = cg_has_strided_form(cg, p);
+    bool covering = cg_has_covering_form(cg, p), strides = cg_has_strided_form(cg, p),
+         tiled = cg_has_tiled_form(cg, p);
     unsigned exact = is_exact(p) ? OMPGPU_KERNEL_EXACT : 0,
              numbered = covering && !p->inner->unnumbered ? OMPGPU_KERNEL_NUMBERED : 0;
     write_info(cg, c, p, c->region, max_threads(p), bytes, flags | (covering ? numbered : exact));
-    write_kernel(cg, c->region, p, c->region, strides ? "1" : NULL, parameters);
-    if (!strides)
-        return;
-    const char *strided = cg_strided_kernel(cg, c);
-    write_info(cg, c, p, strided, max_threads(p), bytes, flags | exact | OMPGPU_KERNEL_STRIDED);
-    write_kernel(cg, c->region, p, strided, "0", parameters);
-    if (!cg_has_tiled_form(cg, p))
-        return;
-    const char *tiled = cg_strf(cg, "%s" OMPGPU_TILED_SUFFIX, c->region);
-    cg_puts(cg, "\n#ifdef __NVPTX__\n");
-    write_info(cg, c, p, tiled, OMPGPU_TILE, NULL,
-               flags | OMPGPU_KERNEL_EXACT | OMPGPU_KERNEL_TILED);
-    write_gpu_kernel(cg, c->region, p, tiled, "__ompgpu_tiled(__ompgpu_tile_shift())", parameters);
-    cg_puts(cg, "\n#endif\n");
+    write_kernel(cg, c->region, p, c->region, strides || tiled ? "1" : NULL, parameters);
+    if (strides) {
+        const char *id = cg_strided_kernel(cg, c);
+        write_info(cg, c, p, id, max_threads(p), bytes, flags | exact | OMPGPU_KERNEL_STRIDED);
+        write_kernel(cg, c->region, p, id, "0", parameters);
+    }
+    if (tiled) {
+        const char *id = cg_strf(cg, "%s" OMPGPU_TILED_SUFFIX, c->region);
+        cg_puts(cg, "\n#ifdef __NVPTX__\n");
+        write_info(cg, c, p, id, OMPGPU_TILE, NULL,
+                   flags | OMPGPU_KERNEL_EXACT | OMPGPU_KERNEL_TILED);
+        write_gpu_kernel(cg, c->region, p, id, "__ompgpu_tiled(__ompgpu_tile_shift())", parameters);
+        cg_puts(cg, "\n#endif\n");
+    }
 }
 
 /* The same region's function once more, and a kernel for each number of lanes. */
@@ -338,7 +339,7 @@ static void write_region(struct cg *cg, const struct omp_construct *c, const str
                      form, parameters);
     cg_fp_pragmas(cg, (p->spmd ? c->spmd_inner : c)->pragma.begin);
     check_layouts(cg, p);
-    if (tiled)
+    if (tiled && cg_has_strided_form(cg, p))
         cg_line(cg, "const _Bool @covering = @form;");
     if (p->spmd)
         bytes = spmd_region(cg, p, &flags);
