@@ -197,6 +197,10 @@ static void read_sched(struct reader *r)
     unsigned kind = OMPSCHED_NONE;
     if (colon < r->end &&
         find_top(r, r->at, colon, "?") == colon) { /* monotonic, nonmonotonic, simd */
+        for (; r->at < colon; r->at++)
+            if (keyword_at(r, r->at) == OMPK_MONOTONIC ||
+                (keyword_at(r, r->at) == OMPK_SIMD && r->c->keyword != OMPK_MONOTONIC))
+                r->c->keyword = keyword_at(r, r->at);
         r->at = colon + 1;
         comma = find_top(r, r->at, r->end, ",");
     }

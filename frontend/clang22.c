@@ -154,13 +154,15 @@ static bool chooses(const struct fe *fe, const struct fe_pragma *p)
     return p->c->directive == OMPDIR_METADIRECTIVE && !fe_is_system(fe, p->extent.begin);
 }
 
-/* It may lose iterations (fe_deals_singly). */
-static bool distributes_chunks(const struct fe *fe, const struct fe_pragma *p)
+/* It may lose iterations (fe_deals_singly), or last values (fe_may_miss_last). */
+static bool may_lose(const struct fe *fe, const struct fe_pragma *p)
 {
-    struct lower_argument a;
-    return (p->c->leaves & OMPL_DISTRIBUTE) &&
-           lower_find(fe, p, OMPC_SCHEDULE, p->clauses_at, &a) &&
-           fe_find_top(fe, p, a.begin, a.end, ",") < a.end;
+    struct lower_argument a, other;
+    return lower_find(fe, p, OMPC_SCHEDULE, p->clauses_at, &a) &&
+           ((p->c->leaves & OMPL_SIMD) ||
+            ((p->c->leaves & OMPL_DISTRIBUTE) && fe_find_top(fe, p, a.begin, a.end, ",") < a.end) ||
+            lower_find(fe, p, OMPC_LASTPRIVATE, p->clauses_at, &other) ||
+            lower_find(fe, p, OMPC_LINEAR, p->clauses_at, &other));
 }
 
 static void check_pragmas(struct fe *fe)
@@ -223,7 +225,7 @@ int fe_screen(const char *path, char *text, size_t length, bool *ours)
     check_pragmas(fe);
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
-        *ours |= mentions_device(fe, p) || chooses(fe, p) || distributes_chunks(fe, p) ||
+        *ours |= mentions_device(fe, p) || chooses(fe, p) || may_lose(fe, p) ||
                  find_keyword(fe, p, OMPK_INSCAN) < p->ntokens;
         ordered += p->c->directive == OMPDIR_ORDERED;
     }

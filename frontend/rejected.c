@@ -258,11 +258,21 @@ static bool is_ordered_region(const struct omp_construct *c)
     return (c->leaves & OMPL_ORDERED) && c->body.end && !fe_clause(c, OMPC_SIMD);
 }
 
-bool fe_deals_singly(const struct omp_construct *c)
+bool fe_deals_singly(const struct omp_unit *u, const struct omp_construct *c)
 {
     const struct omp_clause *k = fe_clause(c, OMPC_SCHEDULE);
-    return k && (c->leaves & OMPL_DISTRIBUTE) && k->sched == OMPSCHED_STATIC &&
+    return k && !u->for_gcc && (c->leaves & OMPL_DISTRIBUTE) && k->sched == OMPSCHED_STATIC &&
            k->expr.is_constant && k->expr.value == 1;
+}
+
+bool fe_may_miss_last(const struct omp_unit *u, const struct omp_construct *c)
+{
+    const struct omp_clause *k = fe_clause(c, OMPC_SCHEDULE);
+    /* a loop of simd leaves its counter */
+    bool leaves =
+        (c->leaves & OMPL_SIMD) || fe_clause(c, OMPC_LASTPRIVATE) || fe_clause(c, OMPC_LINEAR);
+    return leaves && k && !u->for_gcc && k->keyword != OMPK_MONOTONIC &&
+           k->sched == OMPSCHED_DYNAMIC && !fe_clause(c, OMPC_ORDERED);
 }
 
 bool fe_is_later_ordered(const struct omp_construct *c)

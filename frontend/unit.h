@@ -345,7 +345,7 @@ struct omp_clause {
     enum omp_sched sched; /* schedule, dist_schedule */
     enum omp_red_op op;   /* reduction, in_reduction, task_reduction */
     /* the argument's keyword: default(none), bind(teams), reduction(inscan, …), device(ancestor: …)
-     * … of defaultmap the category */
+     * … of defaultmap the category, of schedule the modifier monotonic, else simd */
     enum omp_keyword keyword;
     /* constant argument where needed: collapse(n), ordered(n), device modifier … */
     int64_t value;
@@ -769,8 +769,11 @@ const char *fe_enter_clause(void);
  * where OpenMP wants one in each iteration. */
 bool fe_is_later_ordered(const struct omp_construct *);
 /* A distributed loop with schedule(static, 1): clang deals with it as if each team had a thread for
- * each of its iterations, and loses the others. */
-bool fe_deals_singly(const struct omp_construct *);
+ * each of its iterations, and loses the others.  A loop whose last iteration leaves values, where
+ * threads may take iterations from one another: LLVM's library may take another thread for the one
+ * that runs it.  Both not where the host text is for gcc. */
+bool fe_deals_singly(const struct omp_unit *, const struct omp_construct *);
+bool fe_may_miss_last(const struct omp_unit *, const struct omp_construct *);
 /* The function is a variant that only the GPU's code may call. */
 bool fe_is_for_gpu(const char *function);
 /* The lowest and the highest sm_ of the GPUs that the code is for; 0: not known yet. */

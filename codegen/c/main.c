@@ -139,8 +139,8 @@ static bool has_host_code(const struct omp_unit *u)
 {
     for (unsigned i = 0; i < u->nconstructs; i++)
         if (u->constructs[i]->host_region || u->constructs[i]->for_host || u->constructs[i]->scan ||
-            fe_is_later_ordered(u->constructs[i]) ||
-            (fe_deals_singly(u->constructs[i]) && !u->for_gcc))
+            fe_is_later_ordered(u->constructs[i]) || fe_deals_singly(u, u->constructs[i]) ||
+            fe_may_miss_last(u, u->constructs[i]))
             return true;
     return false;
 }

@@ -71,6 +71,59 @@ for flags in -O0 -O2 "-O2 -DREGIONS" "-O1 -DREGIONS --host-cc=gcc"; do
     check "static, 1: compiles, $flags" "$CC" $flags singly.c -o singly
     for threads in 1 3; do check "static, 1: all iterations in $threads threads, $flags" singly $threads; done
 done
+# last values of loops whose threads could take iterations from one another
+cat >last.c <<'C'
+#include <stdio.h>
+enum { TIMES = 100 };
+static int wrong;
+static void host(int n, int size)
+{
+    int a = -1, b = -1, d = -1, k = -1;
+    long l = 0, m = 0;
+#pragma omp parallel for num_threads(3) schedule(dynamic) lastprivate(a) linear(l: 2)
+    for (int i = 0; i < n; i++) a = i;
+#pragma omp parallel num_threads(3)
+#pragma omp for simd schedule(simd, nonmonotonic: dynamic, size) lastprivate(b) linear(m)
+    for (int i = 0; i < n; i++) b = i;
+#pragma omp parallel for num_threads(3) schedule(monotonic: dynamic, 3) lastprivate(d)
+    for (int i = 0; i < n; i++) d = i;
+#pragma omp parallel num_threads(3)
+#pragma omp for simd schedule(dynamic)
+    for (k = 0; k < n; k++) ;
+    wrong += a != n - 1 || b != n - 1 || d != n - 1 || k != n;
+#ifdef __clang__ /* gcc loses these */
+    wrong += (l != 2 * n - 2 && l != 2 * n) || (m != n - 1 && m != n);
+#else
+    (void)l, (void)m;
+#endif
+}
+#ifdef REGIONS
+static void regions(int n)
+{
+    int a = -1, b = -1;
+#pragma omp target teams distribute parallel for num_threads(3) schedule(dynamic, 1) lastprivate(a) map(tofrom: a)
+    for (int i = 0; i < n; i++) a = i;
+#pragma omp target map(tofrom: b)
+#pragma omp parallel for num_threads(3) schedule(nonmonotonic: dynamic) lastprivate(b)
+    for (int i = 0; i < n; i++) b = i;
+    wrong += a != n - 1 || b != n - 1;
+}
+#else
+#define regions(n) 0
+#endif
+int main(void)
+{
+    for (int k = 0; k < TIMES; k++)
+        host(3000 + k, 1), regions(3000 + k);
+    printf("%d wrong\n", wrong);
+    return wrong != 0;
+}
+C
+for flags in -O0 -O2 "-O2 -DREGIONS" "-O1 -DREGIONS --host-cc=gcc"; do
+    # shellcheck disable=SC2086
+    check "last values: compiles, $flags" "$CC" -Werror -Wall $flags last.c -o last
+    check "last values, $flags" env OMP_TARGET_OFFLOAD=disabled ./last
+done
 for level in -O0 -O2; do
     check "compiles, $level" "$CC" $level loops.c -o loops
     check "all iterations, $level" sh -c '[ "$(./loops)" = "7 30 6 9" ]'

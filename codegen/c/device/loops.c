@@ -779,11 +779,13 @@ static bool can_be_covered(const struct omp_loop *l)
 bool cg_has_strided_form(const struct cg *cg, const struct cg_plan *p)
 {
     const struct omp_construct *c = p->inner;
+    if (!cg_has_covering_form(cg, p))
+        return false;
     bool covered = !cg->unit->team_limits && c->unnumbered && !cg_clause(p->teams, OMPC_NUM_TEAMS);
     for (unsigned i = 0; i < c->nloops && covered; i++)
         covered = can_be_covered(&c->loops[i]) ||
                   (i == 0 && c->nloops > 1 && c->loops[0].iv->type->size <= 4);
-    return cg_has_covering_form(cg, p) && !covered;
+    return !covered;
 }
 
 bool cg_lanes_cover(const struct cg *cg, const struct cg_plan *p)

@@ -232,7 +232,13 @@ static bool is_unknown_to_gcc(const struct cg *cg, const struct omp_clause *k)
 static bool is_dealt_singly(const struct cg *cg, const struct omp_construct *c,
                             const struct omp_clause *k)
 {
-    return k->kind == OMPC_SCHEDULE && fe_deals_singly(c) && !cg->unit->for_gcc;
+    return k->kind == OMPC_SCHEDULE && fe_deals_singly(cg->unit, c);
+}
+
+static bool may_miss_last(const struct cg *cg, const struct omp_construct *c,
+                          const struct omp_clause *k)
+{
+    return k->kind == OMPC_SCHEDULE && fe_may_miss_last(cg->unit, c);
 }
 
 /* It does not know of what it cannot evaluate that it is 1. */
@@ -243,12 +249,19 @@ static void deal_singly(struct cg *cg, const struct omp_clause *k)
            cg_raw(cg, (struct omp_extent){ k->expr.extent.end, k->extent.end }));
 }
 
+/* Then no thread takes iterations from another. */
+static void deal_in_order(struct cg *cg, const struct omp_clause *k)
+{
+    cg_put(cg, " schedule(monotonic%s: dynamic%s%s)", k->keyword == OMPK_SIMD ? ", simd" : "",
+           cg_empty(k->expr.extent) ? "" : ", ", cg_raw(cg, k->expr.extent));
+}
+
 static bool is_changed(const struct cg *cg, const struct omp_construct *c,
                        const struct omp_clause *k)
 {
-    return is_dealt_singly(cg, c, k) || is_hard(k) || has_traits(k) || is_negative_device(k) ||
-           is_left_out(c, k) || chooses_device(cg, c, k) || says_attach(k) ||
-           is_unknown_to_gcc(cg, k);
+    return is_dealt_singly(cg, c, k) || may_miss_last(cg, c, k) || is_hard(k) || has_traits(k) ||
+           is_negative_device(k) || is_left_out(c, k) || chooses_device(cg, c, k) ||
+           says_attach(k) || is_unknown_to_gcc(cg, k);
 }
 
 static void write_clause(struct cg *cg, const struct omp_construct *c, const struct omp_clause *k)
@@ -267,6 +280,8 @@ static void write_clause(struct cg *cg, const struct omp_construct *c, const str
         map_only(cg, k);
     else if (is_dealt_singly(cg, c, k))
         deal_singly(cg, k);
+    else if (may_miss_last(cg, c, k))
+        deal_in_order(cg, k);
     else if (!is_left_out(c, k))
         cg_put(cg, " %s", cg_raw(cg, k->extent));
 }
@@ -672,7 +687,7 @@ void cg_host_construct(struct cg *cg, const struct omp_construct *c)
 
 bool cg_host_changes(const struct cg *cg, const struct omp_construct *c)
 {
-    return (fe_deals_singly(c) && !cg->unit->for_gcc) || c->scan || is_uneven(c) ||
-           fe_is_later_ordered(c) || has_hard_reductions(c) || has_private_bounds(c) ||
-           has_task_copies(c) || c->for_host;
+    return fe_deals_singly(cg->unit, c) || fe_may_miss_last(cg->unit, c) || c->scan ||
+           is_uneven(c) || fe_is_later_ordered(c) || has_hard_reductions(c) ||
+           has_private_bounds(c) || has_task_copies(c) || c->for_host;
 }
