@@ -246,7 +246,7 @@ $(O)/devicertl/$(1)/%.bc: devicertl/%.c devicertl/flags.mk
 $$(TOOLS)/devicertl-$(1).bc: $$(rtl_src:devicertl/%.c=$(O)/devicertl/$(1)/%.bc)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(LLVM_LINK) $$^ -o $(O)/devicertl/$(1).bc
-	$$(Q)$$(LLVM_OPT) $$(if $$(DEVICERTL_PASSES),-passes="$$(DEVICERTL_PASSES)") $(O)/devicertl/$(1).bc -o $$@
+	$$(Q)$$(LLVM_OPT) $$(if $$(DEVICERTL_PASSES_$(1)),-passes="$$(DEVICERTL_PASSES_$(1))") $(O)/devicertl/$(1).bc -o $$@
 endef
 $(eval $(call rtl_rules,nvptx64,nvptx64-nvidia-cuda))
 $(eval $(call rtl_rules,x86_64,x86_64-pc-linux-gnu))

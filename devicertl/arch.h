@@ -201,10 +201,15 @@ unsigned __ompgpu_arch_activemask(void);
  * where there is such an operation, which is known when code is generated. */
 _Bool __ompgpu_arch_has_redux(void);
 u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value);
-/* Where lanes may leave it to the last of them to work for all (known when code is generated): the
- * lanes in mask call meet, which is true for the last to come; the others wait.  It reaches what
- * each lane gave as its record, then calls part, and they go on; in between it waits in nothing. */
+/* Where lanes may leave it to the last of them to work for all (known when code is generated; not
+ * on a GPU): the lanes in mask call meet, which is true for the last to come; the others wait.  It
+ * reaches what each lane gave as its record, then calls part, and they go on; in between it waits
+ * in nothing. */
+#ifdef __NVPTX__
+INLINE _Bool __ompgpu_arch_has_meetings(void) { return 0; }
+#else
 _Bool __ompgpu_arch_has_meetings(void);
+#endif
 _Bool __ompgpu_arch_meet(unsigned mask, void *record);
 void *const *__ompgpu_arch_records(void); /* by lane */
 void __ompgpu_arch_part(unsigned mask);

@@ -165,7 +165,6 @@ REDUX(umin)
 REDUX(umax)
 #undef REDUX
 
-_Bool __ompgpu_arch_has_meetings(void) { return 0; }
 _Bool __ompgpu_arch_meet(unsigned mask, void *record) { return mask && record; }
 void *const *__ompgpu_arch_records(void) { return 0; }
 void __ompgpu_arch_part(unsigned mask) { (void)mask; }

@@ -14,7 +14,7 @@ static CONTAINER *fresh(void)                       /* on the heap, so that ASan
 static const struct damage { const char *what; size_t offset; unsigned size; uint64_t value; const char *message; } damages[] = {
 #define AT(member) offsetof(CONTAINER, member), sizeof fake_container.member
     { "magic", AT(header.magic), 1, "not a container of device images" },
-    { "version", AT(header.version), 10, "the container of device images has version 10, this libompgpu reads version 9" },
+    { "version", AT(header.version), 11, "the container of device images has version 11, this libompgpu reads version 10" },
     { "header size", AT(header.header_size), 8, "sizes are wrong" },
     { "total size", AT(header.total_size), 8, "sizes are wrong" },
     { "image table", AT(header.images), 1 << 20, "image table lies outside" },
@@ -130,7 +130,7 @@ static void versions(void)
        "another version of the runtime interface names both");
     unit.abi = OMPGPU_ABI_VERSION;
     fake_container.header.version = 99;
-    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c: the container of device images has version 99, this libompgpu reads version 9"),
+    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c: the container of device images has version 99, this libompgpu reads version 10"),
        "another version of the container names both");
     fake_container.header.version = OMPGPU_IMAGE_VERSION;
 }

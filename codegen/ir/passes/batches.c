@@ -189,11 +189,15 @@ static unsigned number_of(LLVMValueRef call)
 }
 
 /* Counts in a copy of the module, in which variables are values and equal loads one; the module
- * itself is left for LLVM's own order of passes. */
+ * itself is left for LLVM's own order of passes.  No such loop is in the end of a reduction, which
+ * has more code than the loop. */
 static void choose_sizes(struct ir_unit *u, LLVMTargetMachineRef machine, unsigned *sizes)
 {
     LLVMValueRef *calls;
     LLVMModuleRef copy = LLVMCloneModule(u->module);
+    IR_EACH_FUNCTION(f, copy)
+        if (!LLVMIsDeclaration(f) && text_starts(ir_name(f), "__ompgpu_reduce_"))
+            ir_leave_unoptimised(f);
     ir_run_passes(copy,
                   "function(sroa,early-cse,simplifycfg),always-inline,globaldce,cgscc(inline),"
                   "function(sroa,early-cse<memssa>,simplifycfg)",
