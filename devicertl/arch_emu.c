@@ -34,6 +34,7 @@ SAME_MEMBER(heap_places);
 SAME_MEMBER(trip);
 SAME_MEMBER(inner);
 SAME_MEMBER(begin);
+SAME_MEMBER(first);
 SAME_MEMBER(rest);
 SAME_MEMBER(cancellation);
 SAME_MEMBER(mailbox);

@@ -91,12 +91,14 @@ struct __ompgpu_env {
     /* covering kernels: the iterations of the league's loop nest, at most an iteration a thread; of
      * its loops but the first, what divides by their trip counts (a / d is a * multiplier >> shift,
      * with 64 bits); where there is no strided kernel, the number that the first iteration of this
-     * launch, which may be one of several, has in the nest of loops 0 … k, modulo 2^32 */
+     * launch, which may be one of several, has in the nest of loops 0 … k, modulo 2^32, and in a
+     * single loop that counts in 64 bits */
     unsigned trip;
     struct __ompgpu_divisor {
         unsigned multiplier, shift;
     } inner[3];
     unsigned begin[4];
+    unsigned long first;
     /* wide kernels: `trip` counts groups of iterations; those after the last whole group.  Tiled
      * ones: the grid has `trip` rows of tiles, and `rest` planes */
     unsigned rest;

@@ -30,6 +30,7 @@ struct ompgpu_env {
         unsigned multiplier, shift;
     } inner[3];
     unsigned begin[4];
+    unsigned long first;
     unsigned rest;
     unsigned cancellation;
     struct ompgpu_mailbox *mailbox;

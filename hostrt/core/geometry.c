@@ -325,14 +325,14 @@ unsigned ompgpu_tiles(const struct ompgpu_device *dev, const struct ompgpu_funct
     return (unsigned)(across * down * planes);
 }
 
-/* A part of a nest: `rows` iterations of loop `cut`, each with all `inside` that the loops in it
- * have, in one iteration of the loops around it. */
+/* A part of a loop or nest: `rows` iterations of loop `cut`, each with all `inside` that the loops
+ * in it have, in one iteration of the loops around it. */
 struct part {
     unsigned cut;
     uint64_t rows, inside;
 };
 
-/* Whether a launch takes parts of the nest, all of which have iterations. */
+/* Whether a launch takes parts of the loops, all of which have iterations. */
 static bool has_parts(const struct ompgpu_launch *l, struct part *p)
 {
     unsigned loop = l->nloops;
@@ -345,8 +345,10 @@ static bool has_parts(const struct ompgpu_launch *l, struct part *p)
 }
 
 /* The part's first iteration of loop k. */
-static unsigned first_of(const struct ompgpu_launch *l, const struct ompgpu_env *env, unsigned k)
+static uint64_t first_of(const struct ompgpu_launch *l, const struct ompgpu_env *env, unsigned k)
 {
+    if (l->nloops == 1)
+        return env->first;
     return env->begin[k] - (k ? env->begin[k - 1] * (unsigned)l->trips[k] : 0);
 }
 
@@ -361,7 +363,7 @@ bool ompgpu_next_part(const struct ompgpu_function *f, const struct ompgpu_launc
                       struct ompgpu_env *env)
 {
     struct part p;
-    if (!covers(l) || l->nloops < 2 || !env->trip ||
+    if (!covers(l) || !env->trip ||
         (f->entry->flags & (OMPGPU_KERNEL_TILED | OMPGPU_KERNEL_LANES)) || !has_parts(l, &p))
         return false;
     unsigned loop = p.cut;
@@ -369,6 +371,7 @@ bool ompgpu_next_part(const struct ompgpu_function *f, const struct ompgpu_launc
     for (; l->trips[loop] - first_of(l, env, loop) <= by; by = 1)
         if (!loop--)
             return false;
+    env->first += by;                 /* of a single loop */
     env->begin[loop] += (unsigned)by; /* the loops inside start again */
     while (++loop < l->nloops)
         env->begin[loop] = env->begin[loop - 1] * (unsigned)l->trips[loop];

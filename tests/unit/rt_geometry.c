@@ -92,13 +92,17 @@ static const struct cover {
     { "..., one more", 10, 128, 2, { 61, 21 }, 0, COVERS },
 };
 
-/* A nest without a strided form: in how many parts it is launched. */
+/* A loop or nest without a strided form: in how many parts it is launched. */
 static const struct parts_row {
     const char *what;
     unsigned nloops;
     unsigned long long trips[4];
     unsigned parts;
 } parts_rows[] = {
+    { "a loop", 1, { 1000 }, 1 },
+    { "a loop of 2^31", 1, { 1u << 31 }, 1 },
+    { "... and one more", 1, { (1u << 31) + 1 }, 2 },
+    { "a loop of 10^11", 1, { 100000000000 }, 47 },
     { "one", 2, { 1000, 1000 }, 1 },
     { "no iteration", 3, { 5, 0, 1u << 31 }, 1 },
     { "no iteration outside", 2, { 0, 1u << 31 }, 1 },
@@ -116,8 +120,14 @@ static const struct parts_row {
     { "a loop of one iteration in between", 4, { 3, 1, 80000, 30000 }, 6 },
 };
 /* As a kernel does it (devicertl/ompgpu_device.h, __ompgpu_own_digit). */
-static void digits(const struct ompgpu_env *env, const struct parts_row *r, unsigned id, unsigned *at)
+static void digits(const struct ompgpu_env *env, const struct parts_row *r, unsigned id, uint64_t *at)
 {
+    if (r->nloops == 1) { /* of 32 bits */
+        at[0] = id + env->first;
+        if (env->begin[0] != (unsigned)env->first)
+            at[0] = r->trips[0];
+        return;
+    }
     unsigned rest = id, number = id + env->begin[r->nloops - 1];
     for (unsigned k = r->nloops; k--;) {
         at[k] = number;
@@ -125,11 +135,11 @@ static void digits(const struct ompgpu_env *env, const struct parts_row *r, unsi
             return;
         rest = (unsigned)((uint64_t)rest * env->inner[k - 1].multiplier >> env->inner[k - 1].shift);
         number = rest + env->begin[k - 1];
-        at[k] -= number * (unsigned)r->trips[k];
+        at[k] = (unsigned)at[k] - number * (unsigned)r->trips[k];
     }
 }
 /* The iteration's number in the nest, or -1: it is outside. */
-static __int128 number_of(const struct parts_row *r, const unsigned *at)
+static __int128 number_of(const struct parts_row *r, const uint64_t *at)
 {
     __int128 n = 0;
     for (unsigned k = 0; k < r->nloops; k++) {
@@ -158,7 +168,8 @@ static void parts(struct ompgpu_device *dev)
         do {
             /* in order, without a gap: at the ends and at some places in between */
             for (unsigned k = 0; k < 1000 && env.trip; k++) {
-                unsigned at[4], id = k < 100 ? k : k < 200 ? env.trip - 1 - (k - 100) : (unsigned)((uint64_t)env.trip * (k - 200) / 800);
+                uint64_t at[4];
+                unsigned id = k < 100 ? k : k < 200 ? env.trip - 1 - (k - 100) : (unsigned)((uint64_t)env.trip * (k - 200) / 800);
                 if (id >= env.trip)
                     continue;
                 digits(&env, r, id, at);

@@ -192,13 +192,17 @@ static void open_loop(struct cg *cg, const struct nest *n, unsigned w, const cha
             i, w, i);
 }
 
+static bool can_be_covered(const struct omp_loop *);
+
 /* The thread's own iteration of the league's, if it has one; its number.  A loop, for `continue`.
  */
-static const char *open_own(struct cg *cg)
+static const char *open_own(struct cg *cg, const struct nest *n)
 {
     cg_line(cg, "const unsigned @id = __OMPGPU_LEAGUE_THREAD;");
     cg_open(cg, "for (_Bool @more = __ompgpu_has_iteration(@id, @env->trip); @more; @more = 0)");
-    return cg_strf(cg, "@id");
+    return cg_strf(cg, can_be_covered(&n->c->loops[0]) ? "@id"
+                       : n->width == 64                ? "(@env->first + @id)"
+                                                       : "(@env->begin[0] + @id)");
 }
 
 /* The loop over the iterations of one loop; their number. */
@@ -634,7 +638,7 @@ static void share_iterations(struct cg *cg, struct nest *n, const struct level *
     for (; d + 1 < nlevels && !n->covered; d++)
         r = open_level(cg, n, &levels[d], d, r);
     if (n->covered && n->n == 1)
-        k = open_own(cg);
+        k = open_own(cg, n);
     else if (!n->covered && in_batches(n, last, r, p))
         k = open_batches(cg, n, last);
     else if (n->n == 1)
@@ -764,7 +768,7 @@ bool cg_has_covering_form(const struct cg *cg, const struct cg_plan *p)
     return n == 1 ? c->nloops > 1 || !c->repeats_much : takes_single_iterations(levels, n);
 }
 
-/* At most 2^31 iterations, whatever the bounds are: a launch has a thread for each. */
+/* At most 2^31 iterations, whatever the bounds are: one launch has a thread for each. */
 static bool can_be_covered(const struct omp_loop *l)
 {
     const struct omp_expr *least = l->rel == OMPREL_LT || l->rel == OMPREL_LE ? &l->lb : &l->ub;
@@ -774,17 +778,16 @@ static bool can_be_covered(const struct omp_loop *l)
 }
 
 /* A loop of which nothing tells how many teams run it is always covered, unless the program says
- * how many there are, or is to be able to.  A nest may take several launches, between which the
- * first iterations of its outer loops differ; so the outermost may have 2^32. */
+ * how many there are, or is to be able to.  It may take several launches, between which first
+ * iterations differ, but for those of a nest's innermost loop, and whose digits have 32 bits. */
 bool cg_has_strided_form(const struct cg *cg, const struct cg_plan *p)
 {
     const struct omp_construct *c = p->inner;
     if (!cg_has_covering_form(cg, p))
         return false;
     bool covered = !cg->unit->team_limits && c->unnumbered && !cg_clause(p->teams, OMPC_NUM_TEAMS);
-    for (unsigned i = 0; i < c->nloops && covered; i++)
-        covered = can_be_covered(&c->loops[i]) ||
-                  (i == 0 && c->nloops > 1 && c->loops[0].iv->type->size <= 4);
+    for (unsigned i = 0; i < c->nloops && c->nloops > 1 && covered; i++)
+        covered = can_be_covered(&c->loops[i]) || (i == 0 && c->loops[0].iv->type->size <= 4);
     return !covered;
 }
 

@@ -40,11 +40,23 @@ static bool combine(LLVMOpcode op, struct ir_affine *x, long long n)
     return is_small(x->offset) && is_small(x->stride);
 }
 
+/* The operand of a sum beside what is 0. */
+static LLVMValueRef sum_with_zero(LLVMValueRef v, const struct ir_index *index)
+{
+    if (!index->zero || !LLVMIsAInstruction(v) || LLVMGetInstructionOpcode(v) != LLVMAdd)
+        return NULL;
+    LLVMValueRef a = LLVMGetOperand(v, 0), b = LLVMGetOperand(v, 1);
+    return a == index->zero ? b : b == index->zero ? a : NULL;
+}
+
 /* The value of an integer. */
-static bool read_integer(LLVMValueRef v, LLVMValueRef index, struct ir_affine *x)
+static bool read_integer(LLVMValueRef v, const struct ir_index *index, struct ir_affine *x)
 {
     long long n;
-    if (v == index) {
+    LLVMValueRef other = sum_with_zero(v, index);
+    if (other)
+        return read_integer(other, index, x);
+    if (v == index->value) {
         *x = (struct ir_affine){ .stride = 1 };
         return true;
     }
@@ -74,7 +86,7 @@ static bool add_scaled(struct ir_affine *x, struct ir_affine index, unsigned lon
     return is_small(x->stride) && is_small(x->offset);
 }
 
-static bool add_indices(LLVMTargetDataRef layout, LLVMValueRef gep, LLVMValueRef index,
+static bool add_indices(LLVMTargetDataRef layout, LLVMValueRef gep, const struct ir_index *index,
                         struct ir_affine *x)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
@@ -96,7 +108,7 @@ static bool add_indices(LLVMTargetDataRef layout, LLVMValueRef gep, LLVMValueRef
     return is_small(x->offset);
 }
 
-bool ir_affine_address(LLVMTargetDataRef layout, LLVMValueRef address, LLVMValueRef index,
+bool ir_affine_address(LLVMTargetDataRef layout, LLVMValueRef address, const struct ir_index *index,
                        struct ir_affine *x)
 {
     *x = (struct ir_affine){ .offset = 0 };

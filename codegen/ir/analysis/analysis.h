@@ -91,9 +91,12 @@ struct ir_affine { /* base + offset + stride * index, in bytes */
     LLVMValueRef base;
     long long offset, stride;
 };
-/* index: of 32 bits, never negative.  false: the address is not of this form, or its base is
- * neither a parameter nor a variable. */
-bool ir_affine_address(LLVMTargetDataRef, LLVMValueRef address, LLVMValueRef index,
+struct ir_index {
+    LLVMValueRef value; /* of 32 bits, never negative */
+    LLVMValueRef zero;  /* what is 0 where this matters, or NULL */
+};
+/* false: the address is not of this form, or its base is neither a parameter nor a variable. */
+bool ir_affine_address(LLVMTargetDataRef, LLVMValueRef address, const struct ir_index *,
                        struct ir_affine *);
 
 /* ------------------------------------------------------------------ ranges (ranges.c) */

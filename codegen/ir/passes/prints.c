@@ -114,8 +114,9 @@ static bool is_fixed(LLVMValueRef v)
 /* NULL: not known */
 static const char *format_text(const struct ir_unit *u, LLVMValueRef format)
 {
+    static const struct ir_index none;
     struct ir_affine a;
-    if (!ir_affine_address(u->layout, format, NULL, &a) || a.stride || !is_fixed(a.base))
+    if (!ir_affine_address(u->layout, format, &none, &a) || a.stride || !is_fixed(a.base))
         return NULL;
     LLVMValueRef value = LLVMGetInitializer(a.base);
     const char *text = ir_string(value);

@@ -43,12 +43,21 @@ static bool is_thread_number(LLVMValueRef v)
            ir_is_call_of(ir_operand(v, 1), "llvm.nvvm.read.ptx.sreg.tid.x");
 }
 
-static bool is_trip_count(const struct ir_body *w, LLVMValueRef v)
+static bool is_load_of(const struct ir_body *w, LLVMValueRef v, size_t member)
 {
+    static const struct ir_index none;
     struct ir_affine at;
-    return LLVMIsALoadInst(v) && ir_affine_address(w->layout, ir_operand(v, 0), NULL, &at) &&
-           at.base == LLVMGetParam(w->kernel, 0) &&
-           at.offset == offsetof(struct __ompgpu_env, trip);
+    return LLVMIsALoadInst(v) && ir_affine_address(w->layout, ir_operand(v, 0), &none, &at) &&
+           at.base == LLVMGetParam(w->kernel, 0) && at.offset == (long long)member;
+}
+
+/* The wide form is launched for whole loops. */
+static void find_zero(struct ir_body *w)
+{
+    IR_EACH_INSTRUCTION_OF(i, w->kernel)
+        if (is_load_of(w, i, offsetof(struct __ompgpu_env, begin)) ||
+            is_load_of(w, i, offsetof(struct __ompgpu_env, first)))
+            w->index.zero = i;
 }
 
 /* entry: if (index < trip) goto block; return.  block: … return. */
@@ -56,6 +65,7 @@ static bool find_parts(struct ir_body *w)
 {
     if (LLVMCountBasicBlocks(w->kernel) != 3)
         return false;
+    find_zero(w);
     w->entry = LLVMGetEntryBasicBlock(w->kernel);
     LLVMValueRef branch = LLVMGetBasicBlockTerminator(w->entry);
     if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch))
@@ -68,10 +78,12 @@ static bool find_parts(struct ir_body *w)
         !LLVMIsAReturnInst(LLVMGetFirstInstruction(end)) || !LLVMIsAICmpInst(w->test))
         return false;
     bool turned = LLVMGetICmpPredicate(w->test) == LLVMIntUGT;
-    w->index = ir_operand(w->test, turned);
+    w->index.value = ir_operand(w->test, turned);
     w->trip = ir_operand(w->test, !turned);
-    return (turned || LLVMGetICmpPredicate(w->test) == LLVMIntULT) && is_thread_number(w->index) &&
-           is_trip_count(w, w->trip) && !LLVMGetNextUse(LLVMGetFirstUse(w->trip));
+    return (turned || LLVMGetICmpPredicate(w->test) == LLVMIntULT) &&
+           is_thread_number(w->index.value) &&
+           is_load_of(w, w->trip, offsetof(struct __ompgpu_env, trip)) &&
+           !LLVMGetNextUse(LLVMGetFirstUse(w->trip));
 }
 
 struct ir_item *ir_find_item(const struct ir_body *w, LLVMValueRef inst)
@@ -87,7 +99,7 @@ static bool uses_index(const struct ir_body *w, LLVMValueRef inst)
     for (int i = 0; i < LLVMGetNumOperands(inst); i++) {
         LLVMValueRef v = ir_operand(inst, (unsigned)i);
         const struct ir_item *item = ir_find_item(w, v);
-        if (v == w->index || (item && item->varies))
+        if (v == w->index.value || (item && item->varies))
             return true;
     }
     return false;
@@ -172,7 +184,7 @@ static bool read_access(struct ir_body *w, struct ir_item *item)
     LLVMValueRef address = ir_operand(item->inst, item->is_store);
     LLVMTypeRef type = LLVMTypeOf(item->is_load ? item->inst : ir_operand(item->inst, 0));
     item->bytes = (unsigned)LLVMStoreSizeOfType(w->layout, type);
-    if (!ir_affine_address(w->layout, address, w->index, &item->at) ||
+    if (!ir_affine_address(w->layout, address, &w->index, &item->at) ||
         (!LLVMIsAArgument(item->at.base) && !is_variable(item->at.base)))
         return false;
     return item->is_load || (item->at.stride > 0 && !ir_is_in_parameter(item));

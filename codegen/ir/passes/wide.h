@@ -21,7 +21,8 @@ struct ir_body {
     LLVMTargetDataRef layout;
     LLVMValueRef kernel, wide;
     LLVMBasicBlockRef entry, block;
-    LLVMValueRef test, index, trip; /* index < trip */
+    LLVMValueRef test, trip; /* index < trip */
+    struct ir_index index;   /* zero: the launch's first iteration, where the kernel asks for it */
     struct ir_item *items;
     unsigned n;
     unsigned lanes;

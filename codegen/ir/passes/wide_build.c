@@ -6,8 +6,10 @@
 static LLVMValueRef copied(const struct ir_body *w, LLVMValueRef v, unsigned lane)
 {
     const struct ir_item *item = ir_find_item(w, v);
-    if (v == w->index)
+    if (v == w->index.value)
         return w->lane[lane];
+    if (v == w->index.zero)
+        return LLVMConstNull(LLVMTypeOf(v));
     if (item)
         return item->copy[item->varies ? lane : 0];
     for (unsigned i = 0; LLVMIsAArgument(v) && i < LLVMCountParams(w->kernel); i++)
@@ -188,7 +190,7 @@ static void build_uniform(struct ir_body *w)
             w->items[i].copy[0] = clone(w, w->items[i].inst, 0);
             if (w->items[i].is_load)
                 mark_read_only(w, &w->items[i], w->items[i].copy[0]);
-            if (w->items[i].inst == w->index)
+            if (w->items[i].inst == w->index.value)
                 w->lane[0] = w->items[i].copy[0];
         }
 }
