@@ -13,6 +13,6 @@ for name in fork_join lud nw_blocks nw_called rows teams; do
 done
 
 # A loop that steps by the number of threads has one induction variable, whatever it addresses.
-"$CC" -O2 --gpu-arch=sm_90 --emit=ptx "$SAMPLES/nw.c" -o nw.ptx 2>/dev/null
+"$CC" -fompgpu-team-limits -O2 --gpu-arch=sm_90 --emit=ptx "$SAMPLES/nw.c" -o nw.ptx 2>/dev/null
 check "sample nw: one induction variable" test "$(grep -cE 'add\.s(32|64)[[:space:]]+(%rd?[0-9]+), \2,' nw.ptx)" = 1
 finish

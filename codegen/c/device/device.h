@@ -119,8 +119,7 @@ const char *cg_trip(struct cg *, const struct omp_construct *);
 const char *cg_inner_trip(struct cg *, const struct omp_construct *target,
                           const struct omp_construct *);
 const char *cg_first(struct cg *, const struct omp_construct *target);
-/* Has the region's kernel a covering form?  Then in host text: its loops' trip counts at the
- * launch, as an initialiser. */
+/* Has the region's kernel a covering form? */
 enum { CG_COVERED_LOOPS = 4 }; /* struct ompgpu_launch (hostrt/ompgpu.h) */
 bool cg_has_covering_form(const struct cg *, const struct cg_plan *);
 /* And a strided one, for launches that do not cover the loop? */
@@ -129,5 +128,8 @@ bool cg_has_strided_form(const struct cg *, const struct cg_plan *);
 bool cg_lanes_cover(const struct cg *, const struct cg_plan *);
 /* And a tiled one, of which the device tool decides (codegen/ir/passes/tiles.c)? */
 bool cg_has_tiled_form(const struct cg *, const struct cg_plan *);
-const char *cg_trips(struct cg *, const struct cg_plan *);
+/* Declares its loops' trip counts at the launch, in host text: as an initialiser, and their
+ * product. */
+const char *cg_declare_trips(struct cg *, const struct cg_plan *, const char *suffix,
+                             const char **product);
 #endif

@@ -228,10 +228,17 @@ bool cg_trips_are_exact(const struct cg *cg, const struct cg_plan *p)
     return true;
 }
 
-const char *cg_trips(struct cg *cg, const struct cg_plan *p)
+const char *cg_declare_trips(struct cg *cg, const struct cg_plan *p, const char *suffix,
+                             const char **product)
 {
     const char *list = "";
-    for (unsigned j = 0; j < p->inner->nloops; j++)
-        list = cg_strf(cg, "%s%s%s", list, j ? ", " : "", trip_at_launch(cg, &p->inner->loops[j]));
+    *product = "";
+    for (unsigned j = 0; j < p->inner->nloops; j++) {
+        const char *name = cg_strf(cg, "@trip%u%s", j, suffix), *comma = j ? ", " : "";
+        cg_line(cg, "const unsigned long long %s = %s;", name,
+                trip_at_launch(cg, &p->inner->loops[j]));
+        list = cg_strf(cg, "%s%s%s", list, comma, name);
+        *product = cg_strf(cg, "%s%s%s", *product, j ? " * " : "", name);
+    }
     return cg_strf(cg, "{ %s }", list);
 }

@@ -166,13 +166,17 @@ static void declare_lanes(struct cg *cg, const struct omp_construct *c, const st
 static void declare_launch(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
                            const char *suffix)
 {
-    const char *teams = p->teams ? limit_of(cg, p->teams, OMPC_NUM_TEAMS) : NULL,
-               *trip = cg_trip(cg, c);
+    const char *teams = p->teams ? limit_of(cg, p->teams, OMPC_NUM_TEAMS) : NULL, *trip,
+               *trips = NULL;
     const char *slot = cg_launch_slot_bytes(cg, p), *copy = cg_launch_copy_bytes(cg, p),
                *inner = cg_inner_copy_bytes(cg, c, p);
     struct cg_lanes lanes;
     bool covering =
         cg_has_covering_form(cg, p) || (cg_lanes_cover(cg, p) && cg_find_lanes(cg, p, &lanes));
+    if (covering)
+        trips = cg_declare_trips(cg, p, suffix, &trip);
+    else
+        trip = cg_trip(cg, c);
     const struct {
         const char *member, *value;
     } rows[] = {
@@ -185,7 +189,7 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
         { "reduce_bytes", slot },
         { "inner_bytes", inner },
         { "nloops", covering ? cg_strf(cg, "%u", p->inner->nloops) : NULL },
-        { "trips", covering ? cg_trips(cg, p) : NULL },
+        { "trips", trips },
         { "dynamic_bytes", limit_of(cg, c, OMPC_OMPX_DYN_CGROUP_MEM) },
     };
     cg_open(cg, "const struct __ompgpu_launch @launch%s =", suffix);
