@@ -589,9 +589,7 @@ __OMPGPU_DIGITS(64, unsigned long long)
 __OMPGPU_HELPER unsigned __ompgpu_divide(const struct __ompgpu_env *env, unsigned loop, unsigned a)
 {
     const struct __ompgpu_divisor d = env->inner[loop - 1];
-    a = (unsigned)((unsigned long long)a * d.multiplier >> d.shift);
-    __builtin_assume(a <= ~0u / 2);
-    return a;
+    return (unsigned)((unsigned long long)a * d.multiplier >> d.shift);
 }
 __OMPGPU_HELPER struct __ompgpu_digit32 __ompgpu_own_digit(const struct __ompgpu_env *env,
                                                            unsigned loop, _Bool moved,
@@ -621,6 +619,7 @@ __OMPGPU_HELPER struct __ompgpu_digit32 __ompgpu_own_digit(const struct __ompgpu
             return __ompgpu_digit##NAME(at, step, n);                                              \
         const unsigned a = (unsigned)*at;                                                          \
         *at = __ompgpu_divide(env, loop, a);                                                       \
+        __builtin_assume(*at <= ~0u / 2);                                                          \
         return (struct __ompgpu_digit##W){ .at = a - *at * n, .step = 0, .n = n };                 \
     }
 __OMPGPU_SPLIT(32, 32, unsigned)
