@@ -770,8 +770,8 @@ const char *fe_enter_clause(void);
 bool fe_is_later_ordered(const struct omp_construct *);
 /* A distributed loop with schedule(static, 1): clang deals with it as if each team had a thread for
  * each of its iterations, and loses the others.  A loop whose last iteration leaves values, where
- * threads may take iterations from one another: LLVM's library may take another thread for the one
- * that runs it.  Both not where the host text is for gcc. */
+ * threads may take iterations from one another: LLVM's library may mistake another thread for the
+ * one that runs it.  false where the host text is for gcc. */
 bool fe_deals_singly(const struct omp_unit *, const struct omp_construct *);
 bool fe_may_miss_last(const struct omp_unit *, const struct omp_construct *);
 /* The function is a variant that only the GPU's code may call. */

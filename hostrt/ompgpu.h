@@ -83,8 +83,8 @@ struct ompgpu_region {  /* one static object per target construct; immutable but
     struct ompgpu_unit *unit;
     void *slot; /* runtime: cached kernel handles */
     /* `kernel` is of the covering form, which gives a thread one iteration of the league's loop at
-     * most; this one is for any number of threads, if there is one: see OMPGPU_LAUNCH_COVERS.
-     * NULL: so is `kernel` */
+     * most; this one is for any number of threads, if there is one: else `kernel` is launched as
+     * often as it takes (OMPGPU_LAUNCH_COVERS).  NULL: `kernel` is for any number */
     const char *strided;
     const struct ompgpu_passed *passed; /* with the flag NAMED: an entry a parameter */
 };

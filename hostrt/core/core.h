@@ -892,10 +892,13 @@ struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompg
 /* Has every iteration of the league's loop a thread of its own?  Then the members of env are set
  * that the covering form of a kernel reads. */
 bool ompgpu_covers(const struct ompgpu_launch *, struct ompgpu_geometry, struct ompgpu_env *);
-/* After a launch of that function, with that environment: whether the nest has more iterations than
- * launches have had, which the environment names then; the geometry stays the same. */
+/* After a launch of that function in teams of so many threads, with that environment: whether there
+ * are more iterations than launches have had, which the environment names then; the geometry stays
+ * the same. */
 bool ompgpu_next_part(const struct ompgpu_function *, const struct ompgpu_launch *,
-                      struct ompgpu_env *);
+                      unsigned threads, struct ompgpu_env *);
+/* May one launch be too few? */
+bool ompgpu_takes_parts(const struct ompgpu_launch *);
 /* Is the nest's space worth a launch of the tiled form f, with a team for each tile?  0: no; else
  * their number, and what is set in env is what that form reads, and its launch. */
 unsigned ompgpu_tiles(const struct ompgpu_device *, const struct ompgpu_function *f,

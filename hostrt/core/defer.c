@@ -216,7 +216,8 @@ void *__ompgpu_defer_target(struct ompgpu_region *region, const struct ompgpu_ma
     struct ompgpu_device *dev = deferring_device(&where, launch->device);
     struct ompgpu_function *function;
     struct ompgpu_task *t;
-    if (!dev || !find_forms(region, dev, launch, &function) || !(t = ompgpu_task_get(dev)))
+    if (!dev || ompgpu_takes_parts(launch) || !find_forms(region, dev, launch, &function) ||
+        !(t = ompgpu_task_get(dev)))
         return NULL;
     if (keep_call(t, maps, nmaps, params, nparams)) {
         ompgpu_task_give_up(t);

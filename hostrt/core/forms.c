@@ -223,7 +223,9 @@ static int choose_lanes(struct running *r, struct ompgpu_region *region,
     r->function = f;
     *g = shape_launch(r, &wider, env);
     const struct ompgpu_geometry rows_at_once = { g->teams, g->threads / f->lanes };
-    if (g->threads % f->lanes == 0 && (!launch->nloops || ompgpu_covers(launch, rows_at_once, env)))
+    /* a part of a nest would be more rows than that */
+    if (g->threads % f->lanes == 0 &&
+        (!launch->nloops || (ompgpu_covers(launch, rows_at_once, env) && env->trip)))
         return 1;
     r->function = other;
     return 0;
@@ -259,8 +261,7 @@ int ompgpu_choose_form(struct running *r, struct ompgpu_region *region,
     if (!region->strided || ompgpu_covers(launch, *g, env))
         return 0;
     if (launch->flags & OMPGPU_LAUNCH_COVERS) {
-        ompgpu_plugin_error("the launch cannot have a thread for each of %llu iterations",
-                            launch->trip);
+        ompgpu_plugin_error("the launch cannot have a thread for each of %u iterations", env->trip);
         return -1;
     }
     if (ompgpu_function_get(region, r->dev, OMPGPU_FORM_STRIDED, &r->function))

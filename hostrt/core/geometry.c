@@ -24,7 +24,7 @@
  * Where that makes a thread or more for each iteration, the region's covering kernel is launched,
  * if it has one, else the strided one.  Without a strided one (OMPGPU_LAUNCH_COVERS: nothing tells
  * how many teams there are) the launch covers the loop: OMP_NUM_TEAMS makes larger teams, where
- * these are enough.  A nest of more than 2^31 iterations is launched in parts. */
+ * these are enough.  More than 2^31 iterations are launched in parts. */
 #include <math.h>
 #include "hostrt/core/core.h"
 #include "hostrt/occupancy.h"
@@ -245,19 +245,22 @@ static bool limits_threads(const struct ompgpu_device *dev, const struct ompgpu_
            dev->icvs.thread_limit > 0 || dev->icvs.num_threads > 0;
 }
 
+static uint64_t most_covered(const struct ompgpu_launch *, unsigned threads);
+
 /* A thread for each iteration, on as many teams as the program allows if they can be so large; of
  * teams of a power of two there are no more threads than can be numbered. */
 static struct ompgpu_geometry cover(const struct ompgpu_device *dev, struct ompgpu_function *f,
                                     const struct ompgpu_launch *l, unsigned threads, int teams)
 {
-    const unsigned warp = warp_size(dev), trip = smaller(l->trip, (unsigned)MOST_COVERED);
+    const unsigned warp = warp_size(dev),
+                   trip = smaller(l->trip, (unsigned)most_covered(l, threads));
     const unsigned most = limits_threads(dev, l) ? threads : most_threads(dev, f);
     const uint64_t needed = (uint64_t)threads * (unsigned)(teams > 0 ? teams : 0);
     if (teams > 0 && needed < trip) {
         unsigned larger = ((trip - 1) / (unsigned)teams / warp + 1) * warp;
         threads = larger <= most ? larger : threads;
     }
-    if (trip > MOST_COVERED - threads)
+    if (trip > MOST_COVERED - threads && !(f->entry->flags & OMPGPU_KERNEL_EXACT))
         threads = 1u << (31 - __builtin_clz(threads));
     return (struct ompgpu_geometry){ trip ? (trip - 1) / threads + 1 : 1, threads };
 }
@@ -332,15 +335,25 @@ struct part {
     uint64_t rows, inside;
 };
 
-/* Whether a launch takes parts of the loops, all of which have iterations. */
-static bool has_parts(const struct ompgpu_launch *l, struct part *p)
+/* A grid has fewer than 2^31 teams.  A kernel for a single loop that has no more iterations than
+ * that knows nothing of parts. */
+static uint64_t most_covered(const struct ompgpu_launch *l, unsigned threads)
 {
+    bool whole = !covers(l) || (l->nloops == 1 && l->trips[0] <= MOST_COVERED);
+    return threads > 1 || whole ? MOST_COVERED : MOST_COVERED / 2;
+}
+
+/* Whether a launch of teams of so many threads takes parts of the loops, all of which have
+ * iterations. */
+static bool has_parts(const struct ompgpu_launch *l, unsigned threads, struct part *p)
+{
+    const uint64_t most = most_covered(l, threads);
     unsigned loop = l->nloops;
     p->inside = 1;
-    while (loop && l->trips[loop - 1] <= MOST_COVERED / p->inside)
+    while (loop && l->trips[loop - 1] <= most / p->inside)
         p->inside *= l->trips[--loop];
     p->cut = loop - 1;
-    p->rows = MOST_COVERED / p->inside;
+    p->rows = most / p->inside;
     return loop;
 }
 
@@ -352,19 +365,12 @@ static uint64_t first_of(const struct ompgpu_launch *l, const struct ompgpu_env 
     return env->begin[k] - (k ? env->begin[k - 1] * (unsigned)l->trips[k] : 0);
 }
 
-static unsigned iterations_of(const struct ompgpu_launch *l, const struct part *p,
-                              const struct ompgpu_env *env)
-{
-    const uint64_t left = l->trips[p->cut] - first_of(l, env, p->cut);
-    return (unsigned)(p->inside * (left < p->rows ? left : p->rows));
-}
-
 bool ompgpu_next_part(const struct ompgpu_function *f, const struct ompgpu_launch *l,
-                      struct ompgpu_env *env)
+                      unsigned threads, struct ompgpu_env *env)
 {
     struct part p;
-    if (!covers(l) || !env->trip ||
-        (f->entry->flags & (OMPGPU_KERNEL_TILED | OMPGPU_KERNEL_LANES)) || !has_parts(l, &p))
+    if (!covers(l) || !env->trip || (f->entry->flags & OMPGPU_KERNEL_FORM) ||
+        !has_parts(l, threads, &p))
         return false;
     unsigned loop = p.cut;
     uint64_t by = p.rows;
@@ -375,34 +381,45 @@ bool ompgpu_next_part(const struct ompgpu_function *f, const struct ompgpu_launc
     env->begin[loop] += (unsigned)by; /* the loops inside start again */
     while (++loop < l->nloops)
         env->begin[loop] = env->begin[loop - 1] * (unsigned)l->trips[loop];
-    env->trip = iterations_of(l, &p, env);
+    const uint64_t left = l->trips[p.cut] - first_of(l, env, p.cut);
+    env->trip = (unsigned)(p.inside * (left < p.rows ? left : p.rows));
     return true;
 }
 
-/* The first part; 0: there are no iterations. */
-static unsigned first_part(const struct ompgpu_launch *l, const struct ompgpu_env *env)
+static bool is_empty(const struct ompgpu_launch *l)
 {
-    struct part p;
     for (unsigned i = 0; i < l->nloops; i++)
         if (!l->trips[i])
-            return 0;
-    return has_parts(l, &p) ? iterations_of(l, &p, env) : (unsigned)p.inside;
+            return true;
+    return false;
 }
 
-/* Threads have numbers below 2^31, too.  Where something asks for the iterations of a nest, it has
- * some: else no thread may divide by their number. */
+bool ompgpu_takes_parts(const struct ompgpu_launch *l)
+{
+    struct part p;
+    return covers(l) && !is_empty(l) && has_parts(l, 1, &p);
+}
+
+/* What a launch has at first, or 0; without a strided kernel that may be a part. */
+static unsigned first_iterations(const struct ompgpu_launch *l, unsigned threads)
+{
+    struct part p;
+    if (is_empty(l))
+        return 0;
+    if (!has_parts(l, threads, &p))
+        return (unsigned)p.inside;
+    return covers(l) ? (unsigned)(p.inside * p.rows) : 0;
+}
+
+/* Threads have numbers below 2^31, too.  Where there is a strided kernel, the covering one is for
+ * loops that have iterations: it assumes so (codegen/c/device/loops.c). */
 bool ompgpu_covers(const struct ompgpu_launch *l, struct ompgpu_geometry g, struct ompgpu_env *env)
 {
     const uint64_t threads = (uint64_t)g.teams * g.threads;
-    if (threads > GRID_LIMIT + (uint64_t)covers(l))
+    env->trip = first_iterations(l, g.threads);
+    if (g.teams > GRID_LIMIT || threads > GRID_LIMIT + (uint64_t)covers(l) || env->trip > threads)
         return false;
-    env->trip = covers(l) ? first_part(l, env) : 1;
-    for (unsigned i = 0; i < l->nloops && env->trip; i++) {
-        if (!covers(l) && (l->trips[i] > threads || env->trip * l->trips[i] > threads))
-            return false;
-        env->trip *= covers(l) ? 1 : (unsigned)l->trips[i];
-        if (i && env->trip)
-            env->inner[i - 1] = divisor((unsigned)l->trips[i]);
-    }
-    return env->trip <= threads && (env->trip || covers(l));
+    for (unsigned i = 1; i < l->nloops && env->trip; i++)
+        env->inner[i - 1] = divisor((unsigned)l->trips[i]);
+    return env->trip || covers(l);
 }

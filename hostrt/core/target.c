@@ -160,7 +160,7 @@ static int run_kernel(struct running *r, struct ompgpu_region *region,
         bad =
             r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->arguments);
         r->launched |= !bad;
-    } while (!bad && ompgpu_next_part(r->function, launch, &env));
+    } while (!bad && ompgpu_next_part(r->function, launch, g.threads, &env));
     if (!bad && last && r->thread->nexpected && !env.mailbox)
         ompgpu_back_prefetch(r->thread, r->dev);
     if (!bad && (last || ompgpu_watched()))

@@ -43,17 +43,22 @@ int main(void)
 #pragma omp atomic
             ends += i;
         }
+    long x = 0;
+#pragma omp target teams distribute parallel for nowait map(tofrom: x)
+    for (long i = 0; i < m; i++)
+        if (i == m - 1) x = i;
+#pragma omp taskwait
     s = (unsigned long long)(-3 - 2 - 1 + 0 + 1), h = 0;
     for (long i = m - 499; i < m; i++)
         s += (unsigned long long)i;
     for (unsigned i = 0; i < 10; i++)
         h += to - i;
-    printf("%d %d %d %d\n", hits == 5 + 499, sum == s, at == m - 1, ends == (unsigned)(6 + 7 + 8 + 9 + h));
+    printf("%d %d %d %d %d\n", x == m - 1, hits == 5 + 499, sum == s, at == m - 1, ends == (unsigned)(6 + 7 + 8 + 9 + h));
     return 0;
 }
 C
 check "a nest of 2^32 iterations, loops of more than 2^31" "$CC" -O2 app.c -o app
 OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=mandatory ./app >out
 check "runs" sh -c 'test "$(cat out)" = "1 1 1
-1 1 1 1" || { cat out; exit 1; }'
+1 1 1 1 1" || { cat out; exit 1; }'
 finish

@@ -98,26 +98,30 @@ static const struct parts_row {
     unsigned nloops;
     unsigned long long trips[4];
     unsigned parts;
+    int thread_limit;
 } parts_rows[] = {
-    { "a loop", 1, { 1000 }, 1 },
-    { "a loop of 2^31", 1, { 1u << 31 }, 1 },
-    { "... and one more", 1, { (1u << 31) + 1 }, 2 },
-    { "a loop of 10^11", 1, { 100000000000 }, 47 },
-    { "one", 2, { 1000, 1000 }, 1 },
-    { "no iteration", 3, { 5, 0, 1u << 31 }, 1 },
-    { "no iteration outside", 2, { 0, 1u << 31 }, 1 },
-    { "2^31", 3, { 1 << 10, 1 << 11, 1 << 10 }, 1 },
-    { "a row more", 2, { (1 << 11) + 1, 1 << 20 }, 2 },
-    { "2048^3", 3, { 2048, 2048, 2048 }, 4 },
-    { "2047^3", 3, { 2047, 2047, 2047 }, 4 },
-    { "long rows", 2, { 5, 0x7fffffff }, 5 },
-    { "the longest", 2, { 3, 1u << 31 }, 3 },
-    { "long planes", 3, { 3, 100000, 50000 }, 9 },
-    { "... of which not all are full", 3, { 3, 70000, 50000 }, 6 },
-    { "a long outer loop", 2, { 0xffffffff, 1 }, 2 },
-    { "... and inner ones of one iteration", 4, { 0xffffffff, 1, 1, 1 }, 2 },
-    { "four loops", 4, { 3, 2, 80000, 30000 }, 12 },
-    { "a loop of one iteration in between", 4, { 3, 1, 80000, 30000 }, 6 },
+    { "a loop", 1, { 1000 }, 1, 0 },
+    { "a loop of 2^31", 1, { 1u << 31 }, 1, 0 },
+    { "... and one more", 1, { (1u << 31) + 1 }, 2, 0 },
+    { "a loop of 10^11", 1, { 100000000000 }, 47, 0 },
+    { "a loop of 2^33, teams of one thread", 1, { 1ull << 33 }, 8, 1 },
+    { "a nest, teams of one thread", 2, { 3, 1u << 31 }, 6, 1 },
+    { "a nest of 2^32, teams of 192 threads", 2, { 1 << 16, 1 << 16 }, 2, 192 },
+    { "one", 2, { 1000, 1000 }, 1, 0 },
+    { "no iteration", 3, { 5, 0, 1u << 31 }, 1, 0 },
+    { "no iteration outside", 2, { 0, 1u << 31 }, 1, 0 },
+    { "2^31", 3, { 1 << 10, 1 << 11, 1 << 10 }, 1, 0 },
+    { "a row more", 2, { (1 << 11) + 1, 1 << 20 }, 2, 0 },
+    { "2048^3", 3, { 2048, 2048, 2048 }, 4, 0 },
+    { "2047^3", 3, { 2047, 2047, 2047 }, 4, 0 },
+    { "long rows", 2, { 5, 0x7fffffff }, 5, 0 },
+    { "the longest", 2, { 3, 1u << 31 }, 3, 0 },
+    { "long planes", 3, { 3, 100000, 50000 }, 9, 0 },
+    { "... of which not all are full", 3, { 3, 70000, 50000 }, 6, 0 },
+    { "a long outer loop", 2, { 0xffffffff, 1 }, 2, 0 },
+    { "... and inner ones of one iteration", 4, { 0xffffffff, 1, 1, 1 }, 2, 0 },
+    { "four loops", 4, { 3, 2, 80000, 30000 }, 12, 0 },
+    { "a loop of one iteration in between", 4, { 3, 1, 80000, 30000 }, 6, 0 },
 };
 /* As a kernel does it (devicertl/ompgpu_device.h, __ompgpu_own_digit). */
 static void digits(const struct ompgpu_env *env, const struct parts_row *r, unsigned id, uint64_t *at)
@@ -156,7 +160,7 @@ static void parts(struct ompgpu_device *dev)
     for (unsigned i = 0; i < COUNT(parts_rows); i++) {
         const struct parts_row *r = &parts_rows[i];
         struct ompgpu_function f = { .entry = &entry, .max_threads = 1024 };
-        struct ompgpu_launch l = { .flags = LOOP | COVERS, .nloops = r->nloops, .trip = 1 };
+        struct ompgpu_launch l = { .flags = LOOP | COVERS, .nloops = r->nloops, .trip = 1, .thread_limit = r->thread_limit };
         struct ompgpu_env env = { .trip = 0 };
         unsigned n = 0, wrong = 0;
         __int128 done = 0;
@@ -177,7 +181,7 @@ static void parts(struct ompgpu_device *dev)
             }
             wrong += env.trip > (uint64_t)g.teams * g.threads;
             done += env.trip;
-        } while (++n < 100 && ompgpu_next_part(&f, &l, &env));
+        } while (++n < 100 && ompgpu_next_part(&f, &l, g.threads, &env));
         __int128 all = 1;
         for (unsigned k = 0; k < r->nloops; k++)
             all *= (__int128)r->trips[k];
@@ -185,7 +189,7 @@ static void parts(struct ompgpu_device *dev)
             printf("# %u parts, %u wrong places, %lld iterations\n", n, wrong, (long long)done);
         entry.flags = OMPGPU_KERNEL_TILED;
         memset(env.begin, 0, sizeof env.begin);
-        OK(!ompgpu_next_part(&f, &l, &env), "parts: %s: none of tiles", r->what);
+        OK(!ompgpu_next_part(&f, &l, g.threads, &env), "parts: %s: none of tiles", r->what);
         entry.flags = 0;
     }
 }

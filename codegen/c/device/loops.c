@@ -192,17 +192,26 @@ static void open_loop(struct cg *cg, const struct nest *n, unsigned w, const cha
             i, w, i);
 }
 
-static bool can_be_covered(const struct omp_loop *);
+static bool one_launch_covers(const struct omp_loop *);
 
-/* The thread's own iteration of the league's, if it has one; its number.  A loop, for `continue`.
- */
+/* Where there is no strided form: the thread's own iteration of those of the launch, if it has one.
+ * `if`, as a loop for `continue`. */
+static void open_covered(struct cg *cg, const struct nest *n)
+{
+    const char *more = cg_strf(cg, "__ompgpu_has_iteration(@id, @env->trip)");
+    if (n->tiled)
+        more = cg_strf(cg, IS_TILED " ? @tile.inside : %s", more);
+    cg_line(cg, "const unsigned @id = __OMPGPU_LEAGUE_THREAD;");
+    cg_open(cg, "for (_Bool @more = %s; @more; @more = 0)", more);
+}
+
+/* … its number */
 static const char *open_own(struct cg *cg, const struct nest *n)
 {
-    cg_line(cg, "const unsigned @id = __OMPGPU_LEAGUE_THREAD;");
-    cg_open(cg, "for (_Bool @more = __ompgpu_has_iteration(@id, @env->trip); @more; @more = 0)");
-    return cg_strf(cg, can_be_covered(&n->c->loops[0]) ? "@id"
-                       : n->width == 64                ? "(@env->first + @id)"
-                                                       : "(@env->begin[0] + @id)");
+    open_covered(cg, n);
+    return cg_strf(cg, one_launch_covers(&n->c->loops[0]) ? "@id"
+                       : n->width == 64                   ? "(@env->first + @id)"
+                                                          : "(@env->begin[0] + @id)");
 }
 
 /* The loop over the iterations of one loop; their number. */
@@ -295,7 +304,7 @@ static const char *type_of_takers(const struct nest *n)
     return "unsigned";
 }
 
-/* The covering form is launched for nests that have iterations. */
+/* The covering form beside a strided one is launched for nests that have iterations. */
 static void assume_nonempty(struct cg *cg, const struct nest *n)
 {
     for (unsigned j = 0; n->n > 1 && j < n->n; j++)
@@ -332,25 +341,19 @@ static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who
         cg_line(cg, "__builtin_assume(!@covering || %s.at < %s.n);", at, at);
 }
 
-/* The thread's own iteration of the league's, where there is no strided form: `if`, as a loop. */
-static void open_covered(struct cg *cg, const struct nest *n)
+/* The number in the nest is taken apart; a tile's is that of its plane. */
+static void open_covered_nest(struct cg *cg, const struct nest *n)
 {
-    const char *more = cg_strf(cg, "__ompgpu_has_iteration(@id, @env->trip)"),
-               *rest = cg_strf(cg, "@id");
-    if (n->tiled) {
-        more = cg_strf(cg, IS_TILED " ? @tile.inside : %s", more);
-        rest = cg_strf(cg, IS_TILED " ? @tile.rest : %s", rest);
-    }
-    cg_line(cg, "const unsigned @id = __OMPGPU_LEAGUE_THREAD;");
-    cg_line(cg, "unsigned @rest = %s;", rest);
-    cg_open(cg, "for (_Bool @more = %s; @more; @more = 0)", more);
+    declare_tile(cg, n);
+    open_covered(cg, n);
+    cg_line(cg, "unsigned @rest = %s;",
+            cg_strf(cg, n->tiled ? IS_TILED " ? @tile.rest : @id" : "@id"));
 }
 
 /* Tiles are not moved. */
 static void open_covered_digits(struct cg *cg, const struct nest *n)
 {
-    declare_tile(cg, n);
-    open_covered(cg, n);
+    open_covered_nest(cg, n);
     for (unsigned j = 0; j < n->n; j++)
         cg_line(cg, "__builtin_assume(%s != 0);", n->l[j].trip);
     cg_line(cg, "const _Bool @moved = %s;", n->tiled ? cg_strf(cg, "!" IS_TILED) : "1");
@@ -382,10 +385,10 @@ static unsigned constant_total(const struct nest *n)
 static void open_constant_nest(struct cg *cg, const struct nest *n, enum cg_who who)
 {
     const char *it = cg_strf(cg, "@it"), *total = cg_strf(cg, "%u", constant_total(n));
-    declare_tile(cg, n);
     if (n->covered) {
-        open_covered(cg, n);
+        open_covered_nest(cg, n);
     } else {
+        declare_tile(cg, n);
         open_loop(cg, n, 32, it, who, total);
         cg_line(cg, "unsigned @rest = %s.at;", it);
     }
@@ -722,8 +725,8 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
 /* ------------------------------------------------------- the covering form of a kernel
  * Where the launch has at least as many threads as there are iterations, the loop and all that
  * counts for it are superfluous; in a short body they are a third of the instructions.  Such a
- * region has two kernels, and the host takes the one that suits (hostrt/core/geometry.c).  It must
- * know the trip counts exactly.
+ * region has two kernels, and the host takes the one that suits (hostrt/core/geometry.c), or it has
+ * this one alone, for a launch or for several.  The host must know the trip counts exactly.
  *
  * So do nests whose bodies have loops: for the tiled form, which comes with it. */
 static bool may_cover(const struct cg *cg, const struct cg_plan *p)
@@ -768,8 +771,8 @@ bool cg_has_covering_form(const struct cg *cg, const struct cg_plan *p)
     return n == 1 ? c->nloops > 1 || !c->repeats_much : takes_single_iterations(levels, n);
 }
 
-/* At most 2^31 iterations, whatever the bounds are: one launch has a thread for each. */
-static bool can_be_covered(const struct omp_loop *l)
+/* At most 2^31 iterations, whatever the bounds are: a launch can have a thread for each. */
+static bool one_launch_covers(const struct omp_loop *l)
 {
     const struct omp_expr *least = l->rel == OMPREL_LT || l->rel == OMPREL_LE ? &l->lb : &l->ub;
     const struct omp_type *t = l->iv->type;
@@ -787,7 +790,7 @@ bool cg_has_strided_form(const struct cg *cg, const struct cg_plan *p)
         return false;
     bool covered = !cg->unit->team_limits && c->unnumbered && !cg_clause(p->teams, OMPC_NUM_TEAMS);
     for (unsigned i = 0; i < c->nloops && c->nloops > 1 && covered; i++)
-        covered = can_be_covered(&c->loops[i]) || (i == 0 && c->loops[0].iv->type->size <= 4);
+        covered = one_launch_covers(&c->loops[i]) || (i == 0 && c->loops[0].iv->type->size <= 4);
     return !covered;
 }
 

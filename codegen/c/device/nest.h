@@ -12,8 +12,9 @@ struct nest {
         const char *at;   /* of what counts it: an iterator or a digit */
         bool one, zero;   /* step 1; lb 0 */
     } l[OMP_MAX_LOOPS];
-    bool covering, tiled;      /* the kernel has such a form beside the strided one, … */
+    bool covering;             /* the kernel has such a form beside the strided one, … */
     bool covered;              /* … or has no strided one: a thread runs its own iteration */
+    bool tiled;                /* it has a tiled form beside these */
     const char *first, *ahead; /* in a batch of int: the number of its first iteration, and how far
                                   another one is ahead of it */
     const char *end;           /* iterations of the outer loops up to the last with inner ones;

@@ -203,7 +203,7 @@ static bool is_exact(const struct cg_plan *p)
     return p->spmd || !p->teams || is_constant_clause(cg_clause(p->teams, OMPC_THREAD_LIMIT));
 }
 
-/* form: NULL, or the value of `covering`. */
+/* form: NULL, or the value of `covering` or `form`. */
 static void write_entry(struct cg *cg, const char *region, const char *form, const char *mode,
                         const char *env, const char *arguments)
 {
