@@ -23,6 +23,9 @@ check "perhaps more than 2^31 iterations: one" forms 1 "$P\nfor (int i = from; i
 check "... an unsigned" forms 1 "$P\nfor (unsigned i = 0; i < u; i++) x[i] = 1;"
 check "... a long" forms 1 "$P\nfor (long i = 0; i < m; i++) x[i] = 1;"
 check "... !=" forms 1 "$P\nfor (int i = 0; i != n; i++) x[i] = 1;"
+wide() { forms 1 "$1" && grep -q '^\.visible \.entry work_[0-9]*__omp_wide(' loop.ptx; }
+check "... which has a wide form" wide "$P\nfor (long i = 0; i < m; i++) x[i] = 1;"
+check "... an unsigned, too" wide "$P\nfor (unsigned i = 0; i < u; i++) x[i] = 1;"
 check "a nest of such loops: one" forms 1 "$P collapse(2)\nfor (int i = 0; i < n; i++)\nfor (int j = 0; j < n; j++) x[i * n + j] = 1;"
 check "... triangular" forms 1 "$P collapse(2)\nfor (int i = 0; i < n; i++)\nfor (int j = 0; j <= i; j++) x[i * n + j] = 1;"
 check "... the outer one of any int" forms 1 "$P collapse(2)\nfor (unsigned i = from; i != u; i++)\nfor (int j = 0; j < n; j++) x[i * n + j] = 1;"

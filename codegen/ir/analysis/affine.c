@@ -60,6 +60,10 @@ static bool read_integer(LLVMValueRef v, const struct ir_index *index, struct ir
         *x = (struct ir_affine){ .stride = 1 };
         return true;
     }
+    if (v == index->zero) {
+        *x = (struct ir_affine){ .offset = 0 };
+        return true;
+    }
     if (number(v, &n)) {
         *x = (struct ir_affine){ .offset = n };
         return true;
