@@ -75,8 +75,8 @@
  *   distribute parallel for schedule(static, 1) runs an iteration for each thread of a team, and no
  *   more: the 1 is one that clang cannot evaluate (fe_deals_singly).  Also in files without target
  *   constructs.  Until tests/run/host_loops.t passes without.
- *   a loop with schedule(dynamic) leaves no value, or any, in lastprivate and linear variables,
- * since its threads take iterations from one another: it gets the modifier monotonic
+ *   a loop with schedule(dynamic) leaves any value in lastprivate and linear variables: LLVM's
+ *   library lets its threads take iterations from one another.  It gets the modifier monotonic
  *   (fe_may_miss_last).  Also in files without target constructs.  Until tests/run/host_loops.t
  *   passes without.
  *   lastprivate and linear on a combined target construct lose their result: they are mapped

@@ -642,7 +642,7 @@ static void share_iterations(struct cg *cg, struct nest *n, const struct level *
         r = open_level(cg, n, &levels[d], d, r);
     if (n->covered && n->n == 1)
         k = open_own(cg, n);
-    else if (!n->covered && in_batches(n, last, r, p))
+    else if (in_batches(n, last, r, p))
         k = open_batches(cg, n, last);
     else if (n->n == 1)
         k = open_single(cg, n, last, r);
